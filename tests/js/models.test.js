@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Answer } from "../../services/hud/src/rlaif/hud/static/js/answer.js";
+import { Answer } from "../../services/hud/src/rlaif/hud/static/js/api.js";
 import { ApiProblem, authorised, GivenUp } from "../../services/hud/src/rlaif/hud/static/js/api.js";
 import { Scope } from "../../services/hud/src/rlaif/hud/static/js/dom.js";
 import { measured, signature } from "../../services/hud/src/rlaif/hud/static/js/panels/models/figures.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Rewind } from "../../services/hud/src/rlaif/hud/static/js/rewind.js";
+import { Rewind } from "../../services/hud/src/rlaif/hud/static/js/screen.js";
 
 function playing({ seconds, ...options }) {
   const shown = [];

@@ -1,5 +1,6 @@
 """The shell of every page: addresses, keys, themes, and the state before the first update."""
 
+import asyncio
 import os
 import re
 from pathlib import Path
@@ -75,6 +76,30 @@ async def test_a_view_that_opens_moves_little(
     await chromium.wait_for("document.querySelector('#status').dataset.state !== 'connecting'")
     await chromium.wait_for("document.querySelector('#page').style.visibility === ''")
     assert await chromium.evaluate(SHIFTS) <= 0.05
+
+
+VISIT = """(() => {
+    const all = ['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type));
+    const got = all.filter(({ name }) => !name.includes('/map/rooms/'));
+    const bytes = got.reduce((sum, { transferSize }) => sum + transferSize, 0);
+    return { names: [...new Set(got.map(({ name }) => name))], bytes };
+})()"""
+"""JavaScript: the addresses requested so far and the bytes received, without room pictures."""
+
+
+async def test_the_first_visit_is_cheap(chromium: Any, hud_url: str, stage: Stage) -> None:
+    await stage.segments(8, exported=8, scored=8)
+    await stage.publish(1)
+    for tell in (stage.progress, stage.rewards, stage.assistance, stage.world, stage.health):
+        await tell()
+    await stage.frame("env-0", 90)  # without a frame the film of the trained agent is loaded
+    await chromium.open(hud_url)
+    await chromium.wait_for("document.querySelectorAll('#atlas .room').length > 0")
+    await chromium.wait_for("document.querySelectorAll('#timeline .time-chart').length > 0")
+    await asyncio.sleep(1)  # late requests count as well
+    visit = await chromium.evaluate(VISIT)
+    assert len(visit["names"]) <= 40, "\n".join(visit["names"])
+    assert visit["bytes"] <= 100_000
 
 
 @pytest.mark.parametrize("size", [(1200, 900), (1440, 900), (1920, 1080)])
@@ -301,7 +326,7 @@ async def test_a_panel_that_breaks_says_so_and_leaves_the_others_alone(
     shown = await chromium.evaluate(
         """(async () => {
         const { h } = await import('/static/js/dom.js');
-        const { mountPanels } = await import('/static/js/panel.js');
+        const { mountPanels } = await import('/static/js/parts.js');
         const { Store } = await import('/static/js/live.js');
         const store = new Store();
         store.merge({ taken_at: '2026-11-20T12:00:00Z', a: null, b: { text: 'well' } });
@@ -333,6 +358,6 @@ async def test_an_address_that_is_no_pages_says_so(chromium: Any, hud_url: str) 
 
 def test_the_navigation_of_the_page_is_the_one_of_its_registry() -> None:
     html = (STATIC / "index.html").read_text()
-    registry = (STATIC / "js/pages/registry.js").read_text()
+    registry = (STATIC / "js/routes.js").read_text()
     linked = re.findall(r'<a href="(/\w*)">(\w+)</a>', html.split("<nav")[1].split("</nav>")[0])
     assert linked == re.findall(r'path: "(/\w*)", label: "(\w+)"', registry)

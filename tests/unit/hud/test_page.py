@@ -16,7 +16,6 @@ from rlaif.hud.page import (
     mount_files,
     page_modules,
     page_router,
-    styles_of,
     without_comments,
 )
 
@@ -98,27 +97,13 @@ def test_the_first_view_weighs_no_more_than_100_kb(page: str) -> None:
     files = [STATIC / module for module in modules_of("js/main.js", page)]
     files += [STATIC / "index.html", STATIC / "js/first.js", STATIC / "icon.svg"]
     files += [STATIC / path for path in OF_ALL_PAGES]
-    files += [STATIC / f"css/{name}.css" for name in styles_of(page)]
     assert sum(weight(file) for file in files) <= FIRST_VIEW
-
-
-async def test_every_stylesheet_is_that_of_all_pages_or_named_by_its_page(
-    client: httpx.AsyncClient,
-) -> None:
-    own = {name for module in page_modules().values() for name in styles_of(module)}
-    assert own
-    sheets = {f"css/{each}.css" for each in own}
-    assert sheets.isdisjoint(OF_ALL_PAGES)
-    assert sheets | set(OF_ALL_PAGES) == {name(path) for path in STATIC.glob("css/*.css")}
-    page = (await client.get("/map")).text
-    assert f'href="./static/{build_of()}/css/map.css" data-style="map"' in page
-    assert "map.css" not in (await client.get("/system")).text
 
 
 async def test_comments_are_not_sent_and_lines_keep_their_number(
     client: httpx.AsyncClient,
 ) -> None:
-    for path in ("js/panel.js", "css/tokens.css"):
+    for path in ("js/parts.js", "css/tokens.css"):
         source = (STATIC / path).read_text()
         sent = (await client.get(f"/static/{path}")).text
         assert len(sent) < len(source)

@@ -24,7 +24,7 @@ from rlaif.hud.routes.stored import unless_cached
 
 STATIC = Path(__file__).parent / "static"
 
-REGISTRY = "js/pages/registry.js"
+REGISTRY = "js/routes.js"
 """Names the addresses of all pages, and the module of each."""
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -53,9 +53,8 @@ mimetypes.add_type("image/webp", ".webp")  # Python before 3.13 does not know it
 IMMUTABLE = "public, max-age=31536000, immutable"
 
 _IMPORT = re.compile(r'(?m)^(?:import|export)\b[^;"=(]*"(\.[^"]+)"')
-_ENTRY = re.compile(r'path: "(/[^"]*)".*load: \(\) => import\("\./([^"]+)"\)')
+_ENTRY = re.compile(r'path: "(/[^"]*)".*load: \(\) => import\("\./(pages/[^"]+)"\)')
 _COMMENT = re.compile(r"(?m)^[ \t]*(?:/\*(?:[^*]|\*(?!/))*\*/|//.*)$")
-_STYLES = re.compile(r'styles: \[([^\]]*)\].*import\("\./([^"]+)"\)')
 
 
 def build_of(folder: Path = STATIC) -> str:
@@ -70,7 +69,7 @@ def build_of(folder: Path = STATIC) -> str:
 def page_modules(folder: Path = STATIC) -> dict[str, str]:
     """Address of each page, as FastAPI writes it, and its module: "/models/{version}"."""
     entries = _ENTRY.findall((folder / REGISTRY).read_text())
-    return {re.sub(r":(\w+)", r"{\1}", path): f"js/pages/{module}" for path, module in entries}
+    return {re.sub(r":(\w+)", r"{\1}", path): f"js/{module}" for path, module in entries}
 
 
 def modules_of(*roots: str, folder: Path = STATIC) -> list[str]:
@@ -88,13 +87,6 @@ def modules_of(*roots: str, folder: Path = STATIC) -> list[str]:
     return found
 
 
-def styles_of(module: str, folder: Path = STATIC) -> list[str]:
-    """Names of the stylesheets that the page of a module has beside those of all pages."""
-    entries = _STYLES.findall((folder / REGISTRY).read_text())
-    named = {f"js/pages/{each}": re.findall(r'"([^"]+)"', names) for names, each in entries}
-    return named.get(module, [])
-
-
 def page_html(path: str, module: str, build: str, folder: Path = STATIC) -> str:
     """index.html for the page of `module` at `path`.
 
@@ -108,11 +100,7 @@ def page_html(path: str, module: str, build: str, folder: Path = STATIC) -> str:
         f'    <link rel="modulepreload" href="/static/{each}">\n'
         for each in modules_of("js/main.js", module, folder=folder)
     )
-    styles = "".join(
-        f'    <link rel="stylesheet" href="/static/css/{name}.css" data-style="{name}">\n'
-        for name in styles_of(module, folder)
-    )
-    head = f'    <meta name="build" content="{build}">\n{styles}{preloads}  </head>'
+    head = f'    <meta name="build" content="{build}">\n{preloads}  </head>'
     html = html.replace("  </head>", head, 1).replace('"/static/', f'"/static/{build}/')
     up = "../" * (path.count("/") - 1) or "./"
     return re.sub(r'\b(href|src)="/', rf'\1="{up}', html)

@@ -1,8 +1,9 @@
-// REST client of all pages. Failures are thrown as displayable problems; a write prompts for the token if the HUD requires it.
+// REST client of all pages: requests, documents that panels show (`Answer`), and what the browser keeps. Failures are thrown as
+// displayable problems; a write prompts for the token if the HUD requires it.
 
 import { h } from "./dom.js";
-import { token } from "./kept.js";
-import { based } from "./routes.js";
+import { empty } from "./parts.js";
+import { based, withQuery } from "./routes.js";
 
 /** Problem details of the service (RFC 9457). */
 export class ApiProblem extends Error {
@@ -117,4 +118,149 @@ function askForToken(purpose, wrong) {
     document.body.append(dialog);
     dialog.showModal();
   });
+}
+
+/** Browser storage, disabled where the browser does not allow it. @type {Pick<Storage, "getItem" | "setItem" | "removeItem">} */
+export const kept = {
+  /** @param {string} name @returns {string | null} */
+  getItem(name) {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null;
+    }
+  },
+
+  setItem(name, value) {
+    try {
+      localStorage.setItem(name, value);
+    } catch {
+      // full, or forbidden
+    }
+  },
+
+  removeItem(name) {
+    try {
+      localStorage.removeItem(name);
+    } catch {
+      // forbidden
+    }
+  },
+};
+
+const TOKEN = "rlaif.token";
+
+/** The token of this tab. */
+export const token = {
+  /** @returns {string | null} */
+  get: () => sessionStorage.getItem(TOKEN),
+
+  set(value) {
+    if (value) sessionStorage.setItem(TOKEN, value);
+    else sessionStorage.removeItem(TOKEN);
+  },
+};
+
+const RETRY = 10_000; // ms
+const MAX_HIDDEN = 1500; // ms
+
+/** A REST document: pending, received or failed; polled while the page is visible, repeated while the service is away. */
+export class Answer {
+  /** The latest response. @type {any} */
+  value = null;
+  /** Why the last request failed. @type {ApiProblem | null} */
+  problem = null;
+  loading = false;
+  #api;
+  #path;
+  /** @type {((answer: Answer) => void)[]} */
+  #draws = [];
+  /** @type {AbortController | null} */
+  #asking = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #again;
+
+  /** @param {import("./app.js").App} app @param {import("./dom.js").Scope} scope  ends all updates @param {{path?: string, every?: number}} [how]  what is requested first, and again each `every` ms */
+  constructor(app, scope, { path, every } = {}) {
+    this.#api = app.api;
+    this.#path = path;
+    scope.add(() => {
+      this.#asking?.abort();
+      clearTimeout(this.#again);
+    });
+    if (path) void this.ask();
+    if (!every) return;
+    const poll = () => document.hidden || this.loading || this.ask();
+    scope.every(every, poll);
+    scope.on(document, "visibilitychange", poll);
+  }
+
+  /** Call `draw` now and at each change; a value is kept while a newer one is loading. @param {(answer: Answer) => void} draw */
+  watch(draw) {
+    this.#draws.push(draw);
+    draw(this);
+    return this;
+  }
+
+  /** Request a path; the response of an earlier request is dropped. @param {string} [path]  defaults to the previous one */
+  async ask(path = this.#path) {
+    if (path === undefined) return;
+    if (path !== this.#path) this.value = this.problem = null;
+    this.#path = path;
+    this.#asking?.abort();
+    clearTimeout(this.#again);
+    const asking = new AbortController();
+    this.#asking = asking;
+    this.loading = true;
+    if (this.value === null) this.#report();
+    try {
+      this.value = await this.#api.get(path, { signal: asking.signal });
+      this.problem = null;
+    } catch (error) {
+      if (asking.signal.aborted) return;
+      if (!(error instanceof ApiProblem)) throw error;
+      this.problem = error;
+    }
+    if (asking.signal.aborted) return;
+    if (this.problem && isAway(this.problem)) this.#again = setTimeout(() => void this.ask(), RETRY);
+    this.loading = false;
+    this.#report();
+  }
+
+  /** The content of the value, or why there is none. @template T @param {(value: any) => T} make @param {string} [loading] */
+  content(make, loading = "Loading…") {
+    if (this.value) return make(this.value);
+    return this.problem ? this.notice() : empty(loading);
+  }
+
+  /** Why the last request failed, with a button to repeat it; null if it did not. */
+  notice() {
+    return this.problem && whyNot(this.problem, () => void this.ask());
+  }
+
+  #report() {
+    for (const draw of this.#draws) draw(this);
+  }
+}
+
+/** Hide a page until its first answers came: one after the other they would move what is there. @param {HTMLElement} root @param {(Answer | Promise<unknown>)[]} first @returns {() => void} shows it */
+export function hiddenUntil(root, first) {
+  root.style.visibility = "hidden";
+  const reveal = () => void (root.style.visibility = "");
+  const settled = first.map((each) => (each instanceof Answer ? new Promise((done) => each.watch(({ value, problem }) => (value || problem) && done(null))) : each));
+  void Promise.race([Promise.allSettled(settled), new Promise((done) => setTimeout(done, MAX_HIDDEN))]).then(reveal);
+  return reveal;
+}
+
+/** A path, for the run that the address of the page names, if it names one. @param {string} path */
+export const ofRun = (path) => withQuery(path, { run: new URLSearchParams(location.search).get("run") });
+
+/** Whether the service is unavailable and may respond later. @param {ApiProblem} problem */
+export const isAway = ({ status }) => status === null || status >= 502;
+
+/** The reason of a failed request, with a button to repeat it. @param {ApiProblem} problem @param {() => void} again */
+export function whyNot(problem, again) {
+  return h("p", { class: "notice", "data-tone": problem.status === 404 ? null : "bad" },
+    h("b", {}, problem.title), problem.detail ? h("span", { class: "reported" }, `: ${problem.detail} `) : " ",
+    h("button", { type: "button", class: "quiet small", onclick: again }, "Try again"));
 }

@@ -1,9 +1,8 @@
 // What every page and panel gets: one object with what they share.
 
-import { api } from "./api.js";
+import { api, kept } from "./api.js";
 import { Cursor } from "./charts/axis.js";
 import { byId } from "./dom.js";
-import { kept } from "./kept.js";
 import { Keys } from "./shell.js";
 
 /**

@@ -2,9 +2,8 @@
 
 import { Connection } from "./connection.js";
 import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "./format.js";
-import { Rewind } from "./rewind.js";
 import { BASE } from "./routes.js";
-import { readHeader } from "./screen.js";
+import { readHeader, Rewind } from "./screen.js";
 
 const FRAMES_PER_SECOND = 30;
 

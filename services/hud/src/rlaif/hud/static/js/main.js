@@ -3,8 +3,8 @@
 import { announceEvent, makeApp } from "./app.js";
 import { byId } from "./dom.js";
 import { Live, Store } from "./live.js";
-import { MISSING, PAGES } from "./pages/registry.js";
 import { Router } from "./router.js";
+import { MISSING, PAGES } from "./routes.js";
 import { makeShell } from "./shell.js";
 
 const store = new Store();

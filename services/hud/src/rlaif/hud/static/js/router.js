@@ -7,7 +7,7 @@ import { based, match, unbased, withQuery } from "./routes.js";
  * @typedef {import("./app.js").App} App
  * @typedef {{[name: string]: any, query: URLSearchParams}} Params
  * @typedef {{title: string | ((params: Params) => string), mount(root: HTMLElement, app: App, params: Params): void | (() => void)}} Page
- * @typedef {{name: string, path: string, label?: string, key?: string, styles?: readonly string[], load(): Promise<{page: Page}>}} Entry
+ * @typedef {{name: string, path: string, label?: string, key?: string, load(): Promise<{page: Page}>}} Entry
  */
 
 const SITE = "Zelda RLAIF";
@@ -84,7 +84,7 @@ export class Router {
     const params = { ...found.params, query: new URLSearchParams(location.search) };
     let title = found.route.label ?? found.route.name;
     try {
-      const [{ page }] = await Promise.all([found.route.load(), ...(found.route.styles ?? []).map(style)]);
+      const { page } = await found.route.load();
       if (visit !== this.#visit) return; // meanwhile another page was asked for
       title = typeof page.title === "function" ? page.title(params) : page.title;
       this.#leave();
@@ -124,27 +124,4 @@ function broken(error) {
     h("p", {}, error instanceof Error ? error.message : String(error)),
     h("p", { class: "empty" }, "The rest of the HUD works. A newer version may have been installed."),
     h("p", {}, h("button", { type: "button", onclick: () => location.reload() }, "Reload")));
-}
-
-/** @type {Map<string, Promise<void>>} */
-const asked = new Map();
-
-/** Resolves when `css/<name>.css` counts. One that cannot be loaded holds nothing up. @param {string} name @returns {Promise<void>} */
-export function style(name) {
-  const known = asked.get(name) ?? load(name);
-  asked.set(name, known);
-  return known;
-}
-
-/** @param {string} name @returns {Promise<void>} */
-function load(name) {
-  if (document.querySelector(`link[data-style="${name}"]`)) return Promise.resolve(); // index.html named it
-  const link = document.createElement("link");
-  link.rel = "stylesheet";
-  link.dataset.style = name;
-  link.href = new URL(`../css/${name}.css`, import.meta.url).href;
-  return new Promise((resolve) => {
-    link.onload = link.onerror = () => resolve();
-    document.head.append(link);
-  });
 }

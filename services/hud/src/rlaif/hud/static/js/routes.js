@@ -1,4 +1,4 @@
-// Which page a path is, also behind a proxy whose path comes first: pure, so that it can be tested without a browser.
+// All pages, and which of them a path is, also behind a proxy whose path comes first. Pure, so that it can be tested without a browser.
 
 /** What comes before our addresses: "/user/ada/proxy/8086". @param {string} url  of a module of the page */
 export const baseOf = (url) => (url.startsWith("http") ? new URL(url).pathname.split(/\/static\/(?!.*\/static\/)/)[0] : "");
@@ -29,6 +29,9 @@ export function match(routes, path) {
   }
   return null;
 }
+
+/** The address of a segment's page. @param {{episode_id: string, segment_id: string}} name */
+export const addressOfSegment = ({ episode_id, segment_id }) => `/segments/${episode_id}/${segment_id}`;
 
 const split = (path) => path.split("/").filter(Boolean);
 
@@ -63,3 +66,25 @@ export function withQuery(address, values) {
   const said = query.toString();
   return said ? `${path}?${said}` : path;
 }
+
+/** @typedef {import("./router.js").Entry} Entry  its page is loaded when it is opened first; one with a label stands in the navigation */
+
+/** @type {readonly Entry[]} */
+export const PAGES = [
+  { name: "live", path: "/", label: "Live", key: "g l", load: () => import("./pages/live.js") },
+  { name: "runs", path: "/runs", label: "Runs", key: "g n", load: () => import("./pages/runs.js") },
+  { name: "segments", path: "/segments", label: "Segments", key: "g s", load: () => import("./pages/segments.js") },
+  { name: "segment", path: "/segments/:episode_id/:segment_id", load: () => import("./pages/segment.js") },
+  { name: "review", path: "/review", label: "Review", key: "g r", load: () => import("./pages/review.js") },
+  { name: "models", path: "/models", label: "Models", key: "g m", load: () => import("./pages/models.js") },
+  { name: "model", path: "/models/:version", load: () => import("./pages/model.js") },
+  { name: "map", path: "/map", label: "Map", key: "g w", load: () => import("./pages/map.js") },
+  { name: "llm", path: "/llm", label: "LLM", key: "g a", load: () => import("./pages/llm.js") },
+  { name: "system", path: "/system", label: "System", key: "g y", load: () => import("./pages/system.js") },
+];
+
+/** @type {Entry} */
+export const MISSING = { name: "missing", path: "", label: "Not found", load: () => import("./pages/missing.js") };
+
+/** The entry of the navigation that a page belongs to: a segment belongs to the segments. @type {Record<string, string>} */
+export const WITHIN = { segment: "segments", model: "models" };

@@ -1,11 +1,10 @@
 // The frame of every page: navigation, the run, the status, banners, help, and keys.
 
+import { kept } from "./api.js";
 import { announce, notify, wantNotices, wantsNotices } from "./app.js";
 import { byId, h, setText, show } from "./dom.js";
 import { tickAges, UNKNOWN } from "./format.js";
-import { kept } from "./kept.js";
-import { PAGES, WITHIN } from "./pages/registry.js";
-import { based, unbased } from "./routes.js";
+import { based, PAGES, unbased, WITHIN } from "./routes.js";
 import { bannersOf, judge, showBanners, showStatus } from "./status.js";
 
 /** @typedef {import("./app.js").App} App */

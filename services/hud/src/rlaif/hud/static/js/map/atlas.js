@@ -5,8 +5,7 @@ import { ago, compact, count } from "../format.js";
 import { fig } from "../parts.js";
 import { based } from "../routes.js";
 import { notYet } from "../status.js";
-import { areasOf, called, colourOf, keyOf, layerAfter, LAYERS, mostOf, neighbour, numberOf, spoken, viridis } from "./layers.js";
-import { MAP } from "./view.js";
+import { areasOf, called, colourOf, keyOf, layerAfter, LAYERS, MAP, mostOf, neighbour, numberOf, spoken, viridis } from "./layers.js";
 
 const PICTURE_WIDTH = 160;
 const PICTURE_HEIGHT = 128;
@@ -132,7 +131,7 @@ function showPicture(view, room) {
 
 const STEPS = 24; // colours of the scale
 
-/** @param {import("./view.js").View} view @param {{small?: boolean}} [how]  small: without layers; a room leads to the map's page @returns {import("../panel.js").Panel} */
+/** @param {import("./layers.js").View} view @param {{small?: boolean}} [how]  small: without layers; a room leads to the map's page @returns {import("../parts.js").Panel} */
 export function makeWorld(view, { small = false } = {}) {
   const summary = h("p", { class: "sub", id: "map-summary" });
   const scale = h("p", { class: "map-scale reported" });
@@ -167,7 +166,7 @@ export function makeWorld(view, { small = false } = {}) {
   };
 }
 
-/** Why there is no map, and what becomes of that; null when there is one. @param {import("./view.js").View} view @param {any} state */
+/** Why there is no map, and what becomes of that; null when there is one. @param {import("./layers.js").View} view @param {any} state */
 function reasonOf(view, state) {
   if (view.rooms.length) return null;
   if (view.problem) return { key: "problem", title: "The map is unavailable.", note: () => [`${view.problem instanceof Error ? view.problem.message : view.problem} Retrying every few seconds.`] };
@@ -177,7 +176,7 @@ function reasonOf(view, state) {
   return { key: "none", title: "No rooms yet.", note: () => ["Rooms appear after the first training iteration, as players visit them."] };
 }
 
-/** @param {HTMLElement} line @param {import("./view.js").View} view */
+/** @param {HTMLElement} line @param {import("./layers.js").View} view */
 function drawSummary(line, view) {
   const { world } = view;
   if (!world || world.run_id === null) return show(line);
@@ -186,7 +185,7 @@ function drawSummary(line, view) {
   show(line, fig(`${MAP}#rooms.length`, count(world.rooms.length)), world.rooms.length === 1 ? " room" : " rooms", ...more, " of run ", h("code", {}, world.run_id), ...late);
 }
 
-/** @param {HTMLElement} line @param {import("./view.js").View} view @param {number | null} steps */
+/** @param {HTMLElement} line @param {import("./layers.js").View} view @param {number | null} steps */
 function drawScale(line, view, steps) {
   const { layer } = view;
   const most = mostOf(layer, view.rooms, { steps });

@@ -4,10 +4,9 @@ import { h, keyed, setText, show } from "../dom.js";
 import { compact, count, decimal, duration, UNKNOWN } from "../format.js";
 import { facts, fig, table } from "../parts.js";
 import { BASE } from "../routes.js";
-import { called, doing, keyOf, numberOf } from "./layers.js";
-import { ENVIRONMENTS, MAP } from "./view.js";
+import { called, doing, ENVIRONMENTS, keyOf, MAP, numberOf } from "./layers.js";
 
-/** @param {import("./view.js").View} view @returns {import("../panel.js").Panel} */
+/** @param {import("./layers.js").View} view @returns {import("../parts.js").Panel} */
 export function makeRoom(view) {
   const idle = h("p", { class: "empty" }, "Select a room on the map with the pointer, or with Tab, arrow keys and Enter.");
   const heading = h("h3", { class: "room-title" });
@@ -72,7 +71,7 @@ function drawSegment(item, { segment_id: id, weighted }, path) {
 
 const COLUMNS = ["Environment", "Room", "Steps", "Return", "Rooms", "Does", "Screen"];
 
-/** @param {import("./view.js").View} view @returns {import("../panel.js").Panel} */
+/** @param {import("./layers.js").View} view @returns {import("../parts.js").Panel} */
 export function makeEnvironments(view) {
   const { frame, body } = table({ name: "Player positions of all environments", look: "environments", heads: COLUMNS });
   const note = h("p", { class: "sub reported" });
@@ -107,14 +106,14 @@ function noteOf(positions) {
   return `${more}Changing the screen affects all open pages, not the training.`;
 }
 
-/** @param {import("./view.js").View} view @param {any} player */
+/** @param {import("./layers.js").View} view @param {any} player */
 function makeRow(view, { env }) {
   const cell = (/** @type {string} */ name, /** @type {string} */ label) => h("td", { class: name, "data-label": label });
   return h("tr", { "data-env": env }, h("th", { scope: "row" }, h("code", {}, env)), cell("where", "Room"), cell("steps", "Steps"), cell("return", "Return"), cell("rooms", "Rooms"), cell("does reported", "Does"),
     h("td", {}, h("button", { type: "button", class: "show-screen", onclick: () => view.showScreen(env) }, "Show")));
 }
 
-/** @param {Element} row @param {any} player @param {{view: import("./view.js").View, watch: any, index: number, sign: any}} seen */
+/** @param {Element} row @param {any} player @param {{view: import("./layers.js").View, watch: any, index: number, sign: any}} seen */
 function drawRow(row, player, { view, watch, index, sign }) {
   const put = (/** @type {string} */ name, /** @type {string} */ field, /** @type {string} */ text) => {
     const cell = /** @type {HTMLElement} */ (row.querySelector(`.${name}`));

@@ -2,18 +2,19 @@
 
 import { h } from "../dom.js";
 import { makeWorld } from "../map/atlas.js";
-import { View } from "../map/view.js";
-import { mountPanels, mountTabs } from "../panel.js";
-import { course, search } from "../panels/course.js";
+import { View } from "../map/layers.js";
 import { game } from "../panels/game.js";
-import { loads } from "../panels/loads.js";
-import { log, loop } from "../panels/loop.js";
 import { player } from "../panels/player.js";
-import { headline, run } from "../panels/run.js";
+import { course, headline, run, search } from "../panels/run.js";
 import { steps, timeline } from "../panels/timeline/timeline.js";
 import { verdict } from "../panels/verdict.js";
+import { mountPanels, mountTabs } from "../parts.js";
 
-const TABS = { Training: () => [search, course, run, timeline], Rewards: () => [steps, loads()], Pipeline: () => [loop, log] };
+const TABS = {
+  Training: async () => [search, course, run, timeline],
+  Rewards: async () => [steps, (await import("../panels/loads.js")).loads()],
+  Pipeline: async () => import("../panels/loop.js").then(({ loop, log }) => [loop, log]),
+};
 
 /** @type {import("../router.js").Page} */
 export const page = {

@@ -1,11 +1,10 @@
 // The language models: their routes, failures, calls and cost.
 
-import { Answer, hiddenUntil } from "../answer.js";
+import { Answer, hiddenUntil } from "../api.js";
 import { Scope } from "../dom.js";
-import { mountPanels } from "../panel.js";
-import { calls } from "../panels/llm/calls.js";
 import { LABELS, labels, LLM, routes } from "../panels/llm/routes.js";
-import { planner } from "../panels/player.js";
+import { calls, planner } from "../panels/player.js";
+import { mountPanels } from "../parts.js";
 
 const OFTEN = 3000; // ms
 const SELDOM = 15_000;

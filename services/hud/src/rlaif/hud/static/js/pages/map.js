@@ -2,11 +2,11 @@
 
 import { h } from "../dom.js";
 import { makeWorld } from "../map/atlas.js";
+import { View } from "../map/layers.js";
 import { makeEnvironments, makeRoom } from "../map/room.js";
-import { View } from "../map/view.js";
-import { mountPanels } from "../panel.js";
-import { search } from "../panels/course.js";
 import { game } from "../panels/game.js";
+import { search } from "../panels/run.js";
+import { mountPanels } from "../parts.js";
 
 /** @type {import("../router.js").Page} */
 export const page = {

@@ -1,13 +1,12 @@
 // One version of the reward model: training data, gate checks, shaping reward by slot, and episodes before and after each load.
 
-import { Answer, isAway } from "../answer.js";
+import { Answer, isAway } from "../api.js";
 import { h, Scope, show } from "../dom.js";
-import { mountPanels } from "../panel.js";
 import { loads } from "../panels/loads.js";
 import { MODELS } from "../panels/models/figures.js";
 import { calibrationOf, gateOf, head, madeOf, slotsOf } from "../panels/models/version/examination.js";
 import { compare } from "../panels/models/versions.js";
-import { empty } from "../parts.js";
+import { empty, mountPanels } from "../parts.js";
 
 /** @type {import("../router.js").Page} */
 export const page = {
@@ -37,7 +36,7 @@ export const page = {
   },
 };
 
-/** A panel of a document; the first panel explains a missing version. @param {string} id @param {string} title @param {Answer} answer @param {(report: any) => Node} draw @returns {import("../panel.js").Panel} */
+/** A panel of a document; the first panel explains a missing version. @param {string} id @param {string} title @param {Answer} answer @param {(report: any) => Node} draw @returns {import("../parts.js").Panel} */
 function panel(id, title, answer, draw) {
   return {
     id, title,

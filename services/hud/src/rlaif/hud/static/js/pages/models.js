@@ -1,13 +1,13 @@
 // Reward models: which is live, and all that were published or rejected.
 
-import { hiddenUntil } from "../answer.js";
+import { hiddenUntil } from "../api.js";
 import { h, Scope } from "../dom.js";
-import { mountPanels } from "../panel.js";
 import { loads } from "../panels/loads.js";
 import { Records } from "../panels/models/figures.js";
 import { now } from "../panels/models/now.js";
 import { rejected, versions } from "../panels/models/versions.js";
 import { changes, watch } from "../panels/models/watch.js";
+import { mountPanels } from "../parts.js";
 
 /** @type {import("../router.js").Page} */
 export const page = {

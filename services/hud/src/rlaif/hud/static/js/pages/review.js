@@ -1,10 +1,8 @@
 // Two clips side by side for a person to judge: blind first, then what the judges say.
 
-import { hiddenUntil } from "../answer.js";
-import { authorised, GivenUp } from "../api.js";
+import { authorised, GivenUp, hiddenUntil, kept } from "../api.js";
 import { Scope, show } from "../dom.js";
 import { count } from "../format.js";
-import { kept } from "../kept.js";
 import { empty } from "../parts.js";
 import { loadFilms, PairPlayer, Queue } from "../review/player.js";
 import { makeView } from "../review/view.js";

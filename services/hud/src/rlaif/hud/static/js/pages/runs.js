@@ -1,13 +1,12 @@
 // Runs: list, curves over each other, settings that differ, and the command that repeats one.
 
-import { Answer } from "../answer.js";
+import { Answer } from "../api.js";
 import { Cursor } from "../charts/axis.js";
 import { timeChart } from "../charts/chart.js";
 import { h, Scope, show } from "../dom.js";
 import { ago, compact, count, decimal } from "../format.js";
-import { mountPanels } from "../panel.js";
 import { chartsOf, NOTHING } from "../panels/timeline/specs.js";
-import { cell, empty, from, listed, table } from "../parts.js";
+import { cell, empty, from, listed, mountPanels, table } from "../parts.js";
 import { copy } from "../segments/found.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -20,7 +19,7 @@ const HEADS = [{ hidden: "Compare" }, "Run", "State", "Game", "Seed", "Started",
 /** The runs that the address compares; by default the two newest. @param {any[]} runs */
 const chosen = (runs) => new URLSearchParams(location.search).get("compare")?.split(",").filter((id) => runs.some(({ run_id: known }) => known === id)) ?? runs.slice(0, 2).map(({ run_id: id }) => id);
 
-/** @param {() => void} changed @returns {import("../panel.js").Panel} */
+/** @param {() => void} changed @returns {import("../parts.js").Panel} */
 function list(changed) {
   return {
     id: "runs", title: "Runs", sections: ["run"],

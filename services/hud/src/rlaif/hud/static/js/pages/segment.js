@@ -1,13 +1,14 @@
 // A segment's page: its parts share one cursor over its steps.
 
-import { Answer } from "../answer.js";
+import { Answer } from "../api.js";
 import { Cursor } from "../charts/axis.js";
 import { h, Scope, show } from "../dom.js";
-import { mountPanels } from "../panel.js";
 import { payOf } from "../panels/segments/pay.js";
 import { Player } from "../panels/segments/player.js";
 import { headOf, judgesOf, scoreOf } from "../panels/segments/score.js";
-import { addressOfSegment, copy, found, short } from "../segments/found.js";
+import { mountPanels } from "../parts.js";
+import { addressOfSegment } from "../routes.js";
+import { copy, found, short } from "../segments/found.js";
 
 const LOADING = "Loading from the object store.";
 
@@ -23,7 +24,7 @@ export const page = {
     const cursor = new Cursor();
     const player = new Player({ app, cursor, scope, step: stepOf(params.query, "step"), frame: stepOf(params.query, "f") });
     const along = new Neighbours(app, name.segment_id, player);
-    /** @type {(id: string, title: string, draw: (body: HTMLElement) => void) => import("../panel.js").Panel} */
+    /** @type {(id: string, title: string, draw: (body: HTMLElement) => void) => import("../parts.js").Panel} */
     const panel = (id, title, draw) => ({ id, title, mount: draw });
     const ofDetail = (/** @type {(value: any) => import("../dom.js").Child[]} */ make) => (/** @type {HTMLElement} */ body) => void detail.watch(() => show(body, ...(detail.value ? make(detail.value) : [detail.content(() => null, LOADING)])));
     scope.add(mountPanels(root, app, [

@@ -3,7 +3,8 @@
 import { h, keyed, Scope, setText, show } from "../dom.js";
 import { ago, compact, count, percent, reward, UNKNOWN } from "../format.js";
 import { bar01, empty, fig } from "../parts.js";
-import { addressOf, addressOfSegment, countOf, filtersOf, found, inWords, ORDERS, questionOf, REASONS, roomName, short } from "../segments/found.js";
+import { addressOfSegment } from "../routes.js";
+import { addressOf, countOf, filtersOf, found, inWords, ORDERS, questionOf, REASONS, roomName, short } from "../segments/found.js";
 
 /** @type {import("../router.js").Page} */
 export const page = {

@@ -1,12 +1,10 @@
 // The system page: services and their checks, queues, dead letters, and the event log.
 
-import { Answer, hiddenUntil } from "../answer.js";
-import { ApiProblem, authorised, GivenUp } from "../api.js";
+import { Answer, ApiProblem, authorised, GivenUp, hiddenUntil } from "../api.js";
 import { h, keyed, Scope, show } from "../dom.js";
 import { ago, count, percentOf, UNKNOWN } from "../format.js";
-import { mountPanels } from "../panel.js";
 import { ICONS, log, withOwn } from "../panels/loop.js";
-import { bar, cell, empty, fig, from, table } from "../parts.js";
+import { bar, cell, empty, fig, from, mountPanels, table } from "../parts.js";
 
 const QUEUES = "/api/v1/queues";
 const LETTERS = "/api/v1/dead-letters";
@@ -57,7 +55,7 @@ function streamRow(row, index) {
     h("span", { class: "amount" }, from(QUEUES, `${where}.bytes/${where}.max_bytes`, percentOf(row.bytes, row.max_bytes)), h("small", {}, " ", from(QUEUES, `${where}.messages`, count(row.messages)), " messages")));
 }
 
-/** Dead letters: the reason, and a button to redrive one after its cause is fixed. @param {Answer} answer @returns {import("../panel.js").Panel} */
+/** Dead letters: the reason, and a button to redrive one after its cause is fixed. @param {Answer} answer @returns {import("../parts.js").Panel} */
 function deadLetters(answer) {
   /** @type {number | undefined} */
   let known;
@@ -115,7 +113,7 @@ async function sendAgain(app, answer, id, button, outcome) {
 
 const TONES = { ready: "good", silent: "bad", "not ready": "warn" };
 
-/** Every service with its health checks. @type {import("../panel.js").Panel} */
+/** Every service with its health checks. @type {import("../parts.js").Panel} */
 const checks = {
   id: "checks",
   title: "Services and health checks",

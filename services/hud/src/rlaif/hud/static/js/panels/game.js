@@ -55,7 +55,7 @@ function draw(body, { screen: shown, map }) {
   show(body.querySelector("#screen-facts"), ...parts.flatMap((part, index) => (index ? [" · ", part] : [part])));
 }
 
-/** @type {import("../panel.js").Panel} */
+/** @type {import("../parts.js").Panel} */
 export const game = { id: "game", title: "Live game", sections: ["screen", "map"], mount, draw };
 
 const ROWS = [
@@ -85,7 +85,7 @@ const milliseconds = (ms) => (ms === null ? UNKNOWN : duration(ms / 1000));
 const SECOND = 1000; // ms
 const NOTICED = 250; // ms; less behind is the way of the frames
 
-/** @typedef {import("../rewind.js").Rewind} Rewind */
+/** @typedef {import("../screen.js").Rewind} Rewind */
 
 /** The controls under the screen, until the scope ends. @param {import("../app.js").App} app @param {import("../dom.js").Scope} scope */
 export function timeControls(app, scope) {

@@ -1,6 +1,6 @@
 // Before and after each reward model that the trainer loaded, or each load of one version.
 
-import { Answer, ofRun } from "../answer.js";
+import { Answer, ofRun } from "../api.js";
 import { h, show } from "../dom.js";
 import { ago, compact, count, decimal, percent, reward, tenth } from "../format.js";
 import { cell, empty, from, table } from "../parts.js";
@@ -22,7 +22,7 @@ const COLUMNS = [
   ["judge_score", "Judge score", decimal],
 ];
 
-/** @param {{id?: string, title?: string, version?: number | null}} [how]  `version`: its loads only @returns {import("../panel.js").Panel} */
+/** @param {{id?: string, title?: string, version?: number | null}} [how]  `version`: its loads only @returns {import("../parts.js").Panel} */
 export function loads({ id = "loads", title = "Before and after each reward model", version = null } = {}) {
   /** @type {Answer} */
   let answer;

@@ -62,7 +62,7 @@ function mount(body, app, scope) {
   scope.every(5000, () => app.store.known && draw(body, app.store.state)); // marks of fresh stations fade
 }
 
-/** @type {import("../panel.js").Panel} */
+/** @type {import("../parts.js").Panel} */
 export const loop = { id: "loop", title: "Pipeline", tag: "ol", sections: ["loop", "run", "reward_models"], mount, draw };
 
 export const ICONS = { ready: "●", "not ready": "◐", stopping: "◌", stopped: "◌", silent: "✕", unknown: "○" };
@@ -97,5 +97,5 @@ function logLine({ at, kind, level, text }) {
   return h("li", { "data-kind": kind, "data-level": level }, h("time", { datetime: at, title: at }, dated(at)), h("p", {}, text));
 }
 
-/** @type {import("../panel.js").Panel} */
+/** @type {import("../parts.js").Panel} */
 export const log = { id: "log", title: "Event log", tag: "ol", attributes: { tabindex: "0", "aria-label": "Events, newest first" }, sections: ["events"], draw: drawLog };

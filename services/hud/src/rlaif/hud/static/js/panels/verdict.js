@@ -3,7 +3,7 @@
 import { h, show } from "../dom.js";
 import { ago, count, decimal, percent, UNKNOWN } from "../format.js";
 import { bar01, CRITERIA, decided, decidedBy, empty, fig, questOf, whyUnknown, words } from "../parts.js";
-import { addressOfSegment } from "../segments/found.js";
+import { addressOfSegment } from "../routes.js";
 
 const PICTURES = 4;
 const known = new WeakMap(); // what each place shows, so that the same verdict is not drawn again under the reader's hands
@@ -65,5 +65,5 @@ async function loadPictures(body, row, place, app) {
 
 const picture = ({ url, step }) => h("img", { src: url, width: 112, height: 101, alt: step === null ? "Picture of the segment" : `Screen after step ${step}` });
 
-/** @type {import("../panel.js").Panel} */
+/** @type {import("../parts.js").Panel} */
 export const verdict = { id: "verdict", title: "Latest score", sections: ["segments", "loop"], draw };

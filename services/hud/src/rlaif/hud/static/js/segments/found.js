@@ -58,9 +58,6 @@ export class Found {
 
 export const found = new Found();
 
-/** The address of a segment's page. @param {Name} name */
-export const addressOfSegment = ({ episode_id, segment_id }) => `/segments/${episode_id}/${segment_id}`;
-
 export const FILTERS = ["order", "run", "min_score", "max_score", "max_agreement", "milestone", "selected_by", "reward_model_version", "room", "scored"];
 
 /** @type {[string, string, string][]} value, label, what it shows */

@@ -1,8 +1,8 @@
 // The language models: routes with their latencies, and the cost per label.
 
+import { kept } from "../../api.js";
 import { h, s, setText, show } from "../../dom.js";
 import { ago, compact, count, duration, percent, percentOf, UNKNOWN } from "../../format.js";
-import { kept } from "../../kept.js";
 import { cell, empty, facts, from, listed, table } from "../../parts.js";
 
 export const LLM = "/api/v1/llm";
@@ -15,7 +15,7 @@ const HEIGHT = 30;
 /** @typedef {{name: string, route: string, latencies: Bucket[] | null}} Route */
 /** @typedef {[number, number | null]} Edges  of a bucket, seconds; null: no upper edge */
 
-/** @param {import("../../answer.js").Answer} answer @param {import("../../answer.js").Answer} cost  with the tokens of the judges @returns {import("../../panel.js").Panel} */
+/** @param {import("../../api.js").Answer} answer @param {import("../../api.js").Answer} cost  with the tokens of the judges @returns {import("../../parts.js").Panel} */
 export const routes = (answer, cost) => ({
   id: "llm-routes",
   title: "Routes",
@@ -135,7 +135,7 @@ function bucketTable(report, all) {
 export const LABELS = "/api/v1/llm/labels";
 const PRICE = "rlaif.price"; // per million tokens, in any currency
 
-/** @param {import("../../answer.js").Answer} answer @returns {import("../../panel.js").Panel} */
+/** @param {import("../../api.js").Answer} answer @returns {import("../../parts.js").Panel} */
 export const labels = (answer) => ({
   id: "llm-labels",
   title: "Cost per label",

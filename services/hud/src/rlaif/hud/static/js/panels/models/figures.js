@@ -1,6 +1,6 @@
 // How the models' pages write measurements: with number of pairs, interval, and the REST field that is shown.
 
-import { Answer } from "../../answer.js";
+import { Answer } from "../../api.js";
 import { h, s } from "../../dom.js";
 import { count, decimal, percent, reward, UNKNOWN } from "../../format.js";
 import { cell, fig, from } from "../../parts.js";

@@ -12,7 +12,7 @@ const RANKERS = [
   ["ridge_accuracy", "linear fit", "Ridge regression on the same observation"],
 ];
 
-/** @type {import("../../panel.js").Panel} */
+/** @type {import("../../parts.js").Panel} */
 export const now = {
   id: "models-now",
   title: "Live model",

@@ -1,6 +1,6 @@
 // Published versions with the gate's measurements, their differences, and rejected candidates.
 
-import { Answer } from "../../answer.js";
+import { Answer } from "../../api.js";
 import { h, keyed, show } from "../../dom.js";
 import { ago, compact, count, decimal, percent } from "../../format.js";
 import { cell, empty, fig, from, listed, table } from "../../parts.js";
@@ -9,7 +9,7 @@ import { activate } from "./now.js";
 
 const MAX_LOADS = 3;
 
-/** @param {import("./figures.js").Records} records @returns {import("../../panel.js").Panel} */
+/** @param {import("./figures.js").Records} records @returns {import("../../parts.js").Panel} */
 export function versions(records) {
   let redraw = () => {};
   return {
@@ -88,7 +88,7 @@ export function loadsOf({ version, loaded_at_steps: steps }) {
   return [...earlier, "at step ", ...listed(newest)];
 }
 
-/** @param {import("./figures.js").Records} records @returns {import("../../panel.js").Panel} */
+/** @param {import("./figures.js").Records} records @returns {import("../../parts.js").Panel} */
 export function rejected({ rejections }) {
   let redraw = () => {};
   return {
@@ -137,7 +137,7 @@ const THEN = [
   ["llm_only_share", "Pairs decided by judges only", false],
 ];
 
-/** @param {number} version @param {Answer} record  of the version @returns {import("../../panel.js").Panel} */
+/** @param {number} version @param {Answer} record  of the version @returns {import("../../parts.js").Panel} */
 export const compare = (version, record) => ({
   id: "models-compare",
   title: "Compared with the live version",

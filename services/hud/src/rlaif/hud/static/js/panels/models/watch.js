@@ -1,6 +1,6 @@
 // As reported by the reward-model service: watchdog, last training attempt, champion history.
 
-import { Answer } from "../../answer.js";
+import { Answer } from "../../api.js";
 import { h, show } from "../../dom.js";
 import { ago, count, duration, percent } from "../../format.js";
 import { empty, from } from "../../parts.js";
@@ -10,7 +10,7 @@ const WATCHDOG = `${MODELS}/watchdog`;
 const TRAINING = `${MODELS}/training`;
 const EVERY = 15_000; // ms: an iteration takes longer
 
-/** @type {import("../../panel.js").Panel} */
+/** @type {import("../../parts.js").Panel} */
 export const watch = {
   id: "models-watch",
   title: "Watchdog and training",
@@ -61,7 +61,7 @@ const SHOWN = 100;
 /** @type {Record<string, string>} */
 const BY = { gate: "passed the gate", person: "by a person", watchdog: "by the watchdog", demotion: "newer labels contradict the previous one", start: "found at service start" };
 
-/** @type {import("../../panel.js").Panel} */
+/** @type {import("../../parts.js").Panel} */
 export const changes = {
   id: "models-changes",
   title: "Champion history",

@@ -1,6 +1,6 @@
 // The timeline: charts over one axis of environment steps with one cursor and one zoom; and the rewards of the newest steps.
 
-import { Answer, ofRun } from "../../answer.js";
+import { Answer, ofRun } from "../../api.js";
 import { createAxis, Cursor } from "../../charts/axis.js";
 import { timeChart } from "../../charts/chart.js";
 import { h, setText, show } from "../../dom.js";
@@ -151,7 +151,7 @@ class Timeline {
 /** @type {WeakMap<HTMLElement, Timeline>} */
 const timelines = new WeakMap();
 
-/** @type {import("../../panel.js").Panel} */
+/** @type {import("../../parts.js").Panel} */
 export const timeline = {
   id: "timeline", title: "Training history", sections: ["loop", "run", "watch", "headline"],
   mount: (body, app, scope) => void timelines.set(body, new Timeline(body, app, scope)),
@@ -239,7 +239,7 @@ function shownStep({ live, store }) {
 /** @type {WeakMap<HTMLElement, Steps>} */
 const mounted = new WeakMap();
 
-/** @type {import("../../panel.js").Panel} */
+/** @type {import("../../parts.js").Panel} */
 export const steps = {
   id: "steps", title: "Reward per step (live)", sections: ["screen"],
   mount: (body, app, scope) => void mounted.set(body, new Steps(body, app, scope)),

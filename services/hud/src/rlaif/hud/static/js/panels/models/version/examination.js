@@ -125,7 +125,7 @@ function verdict(holds, bound) {
   return h("span", { class: "quiet-text", title: bound === null ? null : "Not measured, too little data, or not in the record" }, "—");
 }
 
-/** @param {number} version @param {import("../../../answer.js").Answer} answer  with its record @returns {import("../../../panel.js").Panel} */
+/** @param {number} version @param {import("../../../api.js").Answer} answer  with its record @returns {import("../../../parts.js").Panel} */
 export const head = (version, answer) => ({
   id: "model-head",
   title: "Reward model",
