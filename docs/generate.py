@@ -34,6 +34,7 @@ from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT, ScreenFrame
 from rlaif.contracts.telemetry.readings import (
     AssistanceStatus,
+    DescriptionWish,
     EnvironmentsSeen,
     EnvironmentStands,
     JudgeCall,
@@ -88,6 +89,7 @@ READINGS: tuple[type[Telemetry], ...] = (
     EnvironmentsSeen,
     WorldProgress,
     WatchWish,
+    DescriptionWish,
 )
 
 _MIB = 1024 * 1024

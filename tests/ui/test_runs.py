@@ -1,16 +1,19 @@
 """The view of runs: what they are called, curves over each other, settings that differ."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import RunDescribed
-from rlaif.contracts.run_origin import RunProvenance
+from rlaif.contracts.run_origin import RunDescription, RunProvenance
+from rlaif.contracts.telemetry.readings import DescriptionWish
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.events import NOON
 from rlaif.testing.page.browser import Shoot
 from rlaif.testing.page.stage import Stage
+from rlaif.testing.waiting import PATIENCE_SECONDS
 
 ROWS = "[...document.querySelectorAll('.runs-table tbody tr')]"
 LINES = "document.querySelectorAll('#runs-compared .plot .line').length"
@@ -54,6 +57,30 @@ async def test_two_runs_are_compared(
 
     await chromium.evaluate(f"{ROWS}[1].querySelector('input').click()")
     await chromium.wait_for(f"location.search === '?compare=run-1' && {LINES} === 1")
+
+
+async def test_a_run_gets_a_name_a_note_and_tags_once_the_trainer_confirms(
+    chromium: Any, hud_url: str, two_runs: None, bus: Bus
+) -> None:
+    wishes = bus.subscribe(DescriptionWish.SUBJECT)
+    first = asyncio.ensure_future(anext(wishes))
+    await chromium.open(hud_url + "/runs")
+    await chromium.wait_for(f"{ROWS}.length === 2")
+    await chromium.evaluate(f"{ROWS}[1].querySelector('button').click()")
+    fields = "[...document.querySelectorAll('dialog.change input, dialog.change textarea')]"
+    assert await chromium.evaluate(f"{fields}.map(each => each.value)") == [
+        "slow", "A control.", "baseline",
+    ]  # fmt: skip
+    await chromium.evaluate(f"{fields}[0].value = 'slower'; {fields}[2].value = ' a  lr:3e-4 '")
+    await chromium.evaluate("document.querySelector('dialog.change form').requestSubmit()")
+    _, payload = await asyncio.wait_for(first, PATIENCE_SECONDS)
+    wish = DescriptionWish.model_validate_json(payload)
+    given = RunDescription(name="slower", note="A control.", tags=("a", "lr:3e-4"))
+    assert (wish.run_id, wish.name, wish.note, wish.tags) == ("run-0", *dict(given).values())
+    assert await chromium.evaluate("document.querySelector('dialog.change').open")
+    await bus.publisher("trainer").publish(RunDescribed(run_id="run-0", at=wish.at, **dict(given)))
+    await chromium.wait_for(f"{ROWS}[1].textContent.includes('slower')")
+    await chromium.wait_for("document.querySelector('dialog.change') === null")
 
 
 async def test_an_earlier_run_has_its_history_on_the_live_page(

@@ -8,7 +8,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from rlaif.trainer.run_folder.record import begin_attempt
+from rlaif.bus.connection import Bus
+from rlaif.hud.app import create_app as create_hud
+from rlaif.hud.settings import HudSettings
+from rlaif.testing.data.events import run_started
+from rlaif.testing.servers.http_server import serve
+from rlaif.testing.waiting import eventually
+from rlaif.trainer.run_folder.record import RunRecord, begin_attempt
 from rlaif.trainer.service.app import create_app
 from rlaif.trainer.settings import TrainerSettings
 
@@ -120,3 +126,35 @@ async def test_a_run_has_a_name_a_note_and_tags_over_all_its_attempts(
     ):
         answer = await client.put(f"/api/v1/runs/{path}/description", json=body)
         assert answer.status_code == status
+
+
+async def test_the_hud_passes_name_note_and_tags_on_to_the_trainer_of_the_run(
+    tmp_path: Path, bus: Bus, nats_url: str
+):
+    shared = {"nats_url": nats_url, "episodes_store": f"file://{tmp_path}/episodes"}
+    own = {"data_dir": tmp_path / "data", "autostart": False, "ray_workers": 0}
+    stores = {"models_store": f"file://{tmp_path}/models"}
+    settings = TrainerSettings.model_validate({**shared, **stores, **own})
+    path = begin_attempt(tmp_path / "data", "r-1", settings, datetime.now(UTC))
+    for run_id in ("r-1", "of-another-machine"):
+        await bus.publisher("trainer").publish(run_started(run_id=run_id))
+    trainer = create_app(settings)
+    words = {"name": "half rate", "note": "Two\nlines.", "tags": ["lr:1.5e-4"]}
+    async with (
+        serve(create_hud(HudSettings.model_validate(shared))) as url,
+        httpx.AsyncClient(base_url=f"{url}/api/v1/runs", timeout=60) as hud,
+        trainer.router.lifespan_context(trainer),
+    ):
+
+        async def answer(run_id: str) -> int:
+            return (await hud.put(f"/{run_id}/description", json=words)).status_code
+
+        async def is_saved() -> bool:
+            return await answer("r-1") == 200
+
+        await eventually(is_saved, "both are connected")
+        run = (await hud.get("/r-1")).json()
+        assert {name: run[name] for name in words} == words
+        assert await answer("of-another-machine") == 504
+        assert await answer("r-9") == 404
+    assert RunRecord.read(path).note == words["note"]

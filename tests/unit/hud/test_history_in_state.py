@@ -126,7 +126,7 @@ def test_the_current_run_is_the_trainers_and_without_it_the_newest() -> None:
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
     state = fold(*a_past(), segment_captured(), segment_scored(weighted=0.5))
-    async with client_of(history_router(state)) as made:
+    async with client_of(history_router(state, lambda: None)) as made:
         yield made
 
 

@@ -23,7 +23,7 @@ from rlaif.testing.servers.client import client_of
 
 @pytest.fixture
 async def client(state: HudState) -> AsyncIterator[httpx.AsyncClient]:
-    async with client_of(history_router(state)) as made:
+    async with client_of(history_router(state, lambda: None)) as made:
         yield made
 
 

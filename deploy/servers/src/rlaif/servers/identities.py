@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, retry_subject, spec_of
 from rlaif.contracts.events import ChampionChanged, DeadLetter
 from rlaif.contracts.telemetry.readings import (
+    DescriptionWish,
     JudgeCall,
     RewardModelStatus,
     ServiceHealth,
@@ -70,7 +71,7 @@ IDENTITIES: tuple[Identity, ...] = (
             ),
         ),
         publishes=(_ALL_TELEMETRY,),
-        subscribes=(WatchWish.SUBJECT,),
+        subscribes=(WatchWish.SUBJECT, DescriptionWish.SUBJECT),
     ),
     Identity(
         "exporter",
@@ -101,7 +102,7 @@ IDENTITIES: tuple[Identity, ...] = (
     Identity(
         "hud",
         (Objects(EPISODES_BUCKET, read=(SEGMENTS, "rejudged/", "rooms/", "scores/")),),
-        publishes=(WatchWish.SUBJECT,),
+        publishes=(WatchWish.SUBJECT, DescriptionWish.SUBJECT),
         subscribes=(_ALL_TELEMETRY,),
         follows=tuple(STREAMS),
         redrives=True,

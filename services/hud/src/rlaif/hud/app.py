@@ -85,7 +85,7 @@ def create_app(settings: HudSettings, *, store: ObjectStore | None = None) -> Fa
             page_router(build),
             api_router(state, clock),
             models_router(state, Upstream("reward-model", settings.reward_model_url)),
-            history_router(state),
+            history_router(state, bus.bus),
             world_router(broadcast, objects),
             segments_router(state, objects, room_name=state.world.name),
             system_router(bus.bus, broadcast, clock),

@@ -6,6 +6,7 @@ from pydantic import AwareDatetime, Field
 
 from rlaif.contracts.model import Contract, Count, Id, Positive, Seconds
 from rlaif.contracts.reward_models import GamingAlarm, GateMetrics
+from rlaif.contracts.run_origin import RunDescription
 from rlaif.contracts.telemetry.assistance import AssistanceEvent, ModeFigures
 from rlaif.contracts.telemetry.curriculum import CurriculumFigures
 from rlaif.contracts.telemetry.run import RunCondition
@@ -278,11 +279,16 @@ class EnvironmentsSeen(Telemetry):
 
 
 class WatchWish(Telemetry):
-    """The environment whose screen people request, repeated by the HUD.
-
-    The only reading that the trainer receives: it selects the screen and does not affect play.
-    """
+    """The environment whose screen people request, repeated by the HUD; it does not affect play."""
 
     SUBJECT: ClassVar[str] = "telemetry.watch"
 
     env: Id
+
+
+class DescriptionWish(RunDescription, Telemetry):
+    """The name, note and tags that a person gives a run; the trainer confirms by `RunDescribed`."""
+
+    SUBJECT: ClassVar[str] = "telemetry.describe"
+
+    run_id: Id

@@ -109,6 +109,7 @@ class Chromium:
         """Choose a tab of the live page: training, rewards or pipeline."""
         await self.wait_for(f"document.querySelector('#tab-{name}') !== null")
         await self.evaluate(f"document.querySelector('#tab-{name}').click()")
+        await self.wait_for("document.querySelector('#tab-panels > *') !== null")
 
     async def resize(self, width: int, height: int) -> None:
         """Give the window a size in CSS pixels."""

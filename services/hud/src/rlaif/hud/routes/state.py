@@ -5,12 +5,15 @@ What the page shows, for tools and as a fallback.
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from rlaif.bus.connection import Bus
 from rlaif.contracts.model import ID_PATTERN
+from rlaif.contracts.run_origin import RunDescription
+from rlaif.contracts.telemetry.readings import DescriptionWish
 from rlaif.hud.read_model.history.csv_table import csv_of
 from rlaif.hud.read_model.history.runs import RunDetail, RunView, run_detail
 from rlaif.hud.read_model.history.views import HistoryView, LoadsView, ScorePointsView
@@ -18,6 +21,7 @@ from rlaif.hud.read_model.llm import CallsView, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.views import EventsPage, PaidStepsView, Snapshot, User
 from rlaif.hud.routes.stored import NO_STORE, unless_cached
+from rlaif.hud.routes.system import connected
 from rlaif.hud.upstream import Upstream, forwarding_router
 from rlaif.service.problems import Problem
 
@@ -62,6 +66,9 @@ def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
 
 MAX_POINTS = 1000
 
+CONFIRMED_SECONDS, _POLLS = 10.0, 100
+"""Longest wait until the trainer confirms a description."""
+
 RunId = Annotated[
     str | None,
     Query(
@@ -75,8 +82,8 @@ def _no_run(detail: str) -> Problem:
     return Problem(404, "run-not-found", "Run not found", detail)
 
 
-def history_router(state: HudState) -> APIRouter:
-    """The routes; all of them read."""
+def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
+    """The routes; `bus` is None while NATS is away."""
     router = APIRouter(prefix="/api/v1", tags=["history"], dependencies=NO_STORE)
     one_at_a_time = asyncio.Lock()
 
@@ -157,7 +164,32 @@ def history_router(state: HudState) -> APIRouter:
         """Rewards of the newest decisions of the watched game, by part."""
         return state.trainer.steps.view(after)
 
+    _add_description(router, state, bus)
     return router
+
+
+def _add_description(router: APIRouter, state: HudState, bus: Callable[[], Bus | None]) -> None:
+    @router.put("/runs/{run_id}/description", operation_id="describe_run")
+    async def describe_run(
+        run_id: Annotated[str, Path(description="Run.")], body: RunDescription
+    ) -> RunDetail:
+        """Replace name, note and tags of a run; answers when the trainer has saved them."""
+        run = state.history.run(run_id)
+        if run is None:
+            raise _no_run(f"No run {run_id} among the newest that are known.")
+        wish = DescriptionWish(at=datetime.now(UTC), run_id=run_id, **dict(body))
+        await connected(bus).telemetry().send(wish)
+        for _ in range(_POLLS):
+            if run.description == body:
+                return run_detail(run)
+            await asyncio.sleep(CONFIRMED_SECONDS / _POLLS)
+        raise Problem(
+            504,
+            "trainer-silent",
+            "The trainer did not confirm",
+            f"No trainer saved the description of run {run_id} within {CONFIRMED_SECONDS:g} s. "
+            "Check that the trainer with this run in its data directory is up, then try again.",
+        )
 
 
 COSTS = (("GET", "/api/v1/llm/labels", "/api/v1/judges"),)

@@ -64,7 +64,7 @@ class _Queues:
         async with self._lock:
             now = self._clock()
             if self._known is None or (now - self._known.at).total_seconds() >= MOMENT:
-                found = await _asked(self._bus).queues()
+                found = await connected(self._bus).queues()
                 self._known = QueuesView(at=now, streams=found.streams, queues=found.queues)
             return self._known
 
@@ -96,7 +96,7 @@ def system_router(
     async def redrive(request: Redrive) -> Redriven:
         """Send a dead event again and remove its dead letter; fix the cause first."""
         try:
-            new_id = await _asked(bus).redrive(request.event_id)
+            new_id = await connected(bus).redrive(request.event_id)
         except UnknownDeadLetterError as error:
             raise Problem(404, "no-such-dead-letter", "No such dead letter", str(error)) from error
         except EventRefusedError as error:
@@ -109,7 +109,8 @@ def system_router(
     return router
 
 
-def _asked(bus: Callable[[], Bus | None]) -> Bus:
+def connected(bus: Callable[[], Bus | None]) -> Bus:
+    """The bus, or a problem while NATS is unavailable."""
     found = bus()
     if found is None:
         raise _unavailable("The HUD is not connected to NATS.")

@@ -4,11 +4,14 @@ The service and `rlaif train` both run a `Trainer`; the service adds REST, the c
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
+
+from pydantic import ValidationError
 
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError, BusUnavailableError
@@ -20,7 +23,8 @@ from rlaif.contracts.events import (
     SegmentCaptured,
     SegmentExported,
 )
-from rlaif.contracts.telemetry.readings import WatchWish
+from rlaif.contracts.run_origin import RunDescription
+from rlaif.contracts.telemetry.readings import DescriptionWish, WatchWish
 from rlaif.pacing.token_bucket import TokenBucket
 from rlaif.service.background import BackgroundTasks
 from rlaif.service.cli import bind
@@ -31,6 +35,7 @@ from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import StorageError
 from rlaif.storage.watched import WatchedStore
 from rlaif.trainer.run_folder.protocol import GrantCaptures
+from rlaif.trainer.run_folder.record import UnreadableRunError
 from rlaif.trainer.run_folder.spool import Spool
 from rlaif.trainer.service.champion import ChampionWatcher
 from rlaif.trainer.service.live import LiveView
@@ -38,6 +43,8 @@ from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.store import StoreMirror
 from rlaif.trainer.service.uploader import CaptureUploader, RoomUploader
 from rlaif.trainer.settings import TrainerSettings
+
+log = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 2.0
 _GRANT_SECONDS = 1.0
@@ -115,6 +122,9 @@ class PipelineJob:
                 "live view": self._view.run,
                 "grants": self._grant_captures,
                 "events": lambda: publish_events(runs, outbox),
+                "descriptions": lambda: _describe_runs(
+                    runs, bus.subscribe(DescriptionWish.SUBJECT)
+                ),
             },
             outage_errors=(BusError, StorageError),
         )
@@ -161,6 +171,17 @@ async def publish_events(runs: RunManager, outbox: Outbox) -> None:
             outbox.put(event, on_done=partial(runs.event_published, event))
         if not await outbox.flush():
             await asyncio.sleep(_EVENT_RETRY_SECONDS)
+
+
+async def _describe_runs(runs: RunManager, wishes: AsyncIterator[tuple[str, bytes]]) -> None:
+    """Keep the descriptions that people give on the page; those of other machines' runs are not."""
+    async for _, payload in wishes:
+        try:
+            wish = DescriptionWish.model_validate_json(payload)
+            given = RunDescription(**wish.model_dump(include=set(RunDescription.model_fields)))
+            await asyncio.to_thread(runs.describe, wish.run_id, given)
+        except (ValidationError, OSError, UnreadableRunError) as error:
+            log.warning("a run could not be described", extra={"reason": str(error)})
 
 
 class Trainer:

@@ -1,6 +1,7 @@
 // Runs: list, curves over each other, settings that differ, and the command that repeats one.
 
 import { Answer } from "../api.js";
+import { confirmChange } from "../change.js";
 import { Cursor } from "../charts/axis.js";
 import { timeChart } from "../charts/chart.js";
 import { h, Scope, show } from "../dom.js";
@@ -29,15 +30,15 @@ function list(changed) {
         const key = JSON.stringify(got.value);
         if (got.value && key === drawn) return; // what has the focus keeps it
         drawn = key;
-        show(body, got.content((runs) => (runs.length ? table({ look: "runs-table", heads: HEADS, name: "Runs", region: "wide", rows: runs.map((/** @type {any} */ run, /** @type {number} */ index) => row(app, run, index, runs, changed)) }).frame : empty("No run has started yet: make demo"))));
+        show(body, got.content((runs) => (runs.length ? table({ look: "runs-table", heads: HEADS, name: "Runs", region: "wide", rows: runs.map((/** @type {any} */ run, /** @type {number} */ index) => row(app, run, index, runs, changed, () => void got.ask())) }).frame : empty("No run has started yet: make demo"))));
         if (got.value) changed();
       });
     },
   };
 }
 
-/** @param {App} app @param {any} run @param {number} index @param {any[]} runs @param {() => void} changed */
-function row(app, run, index, runs, changed) {
+/** @param {App} app @param {any} run @param {number} index @param {any[]} runs @param {() => void} changed @param {() => void} described */
+function row(app, run, index, runs, changed, described) {
   const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(PATH, `${index}.${name}`, text);
   const box = h("input", { type: "checkbox", "aria-label": `Compare ${run.run_id}`, checked: chosen(runs).includes(run.run_id), onchange: () => {
     const others = chosen(runs).filter((id) => id !== run.run_id);
@@ -47,11 +48,28 @@ function row(app, run, index, runs, changed) {
   const now = app.store.state.run;
   return h("tr", {},
     h("td", {}, box),
-    h("th", { scope: "row" }, h("a", { href: `/?run=${run.run_id}` }, run.name ?? run.run_id), run.name ? h("small", {}, h("code", {}, run.run_id)) : null, run.tags.length ? h("small", { class: "reported" }, ...listed(run.tags)) : null, run.note ? h("small", { class: "reported" }, run.note) : null),
+    h("th", { scope: "row" }, h("a", { href: `/?run=${run.run_id}` }, run.name ?? run.run_id), run.name ? h("small", {}, h("code", {}, run.run_id)) : null, run.tags.length ? h("small", { class: "reported" }, ...listed(run.tags)) : null, run.note ? h("small", { class: "reported" }, run.note) : null,
+      h("button", { type: "button", class: "copy", "aria-label": `Name, note and tags of ${run.run_id}`, onclick: () => describe(app, run, described) }, "edit")),
     cell("State", now?.run_id === run.run_id ? now.status : "not running"),
     cell("Game", h("code", {}, run.game ?? "—")), cell("Seed", figure("seed", count(run.seed).replaceAll(",", ""))),
     cell("Started", run.started_at ? ago(run.started_at) : "—"), cell("Steps", figure("env_step", compact(run.env_step))), cell("Milestones per episode", figure("milestones", decimal(run.milestones))),
     cell("Settings that differ", run.settings ? h("span", { class: "reported" }, ...listed(Object.entries(run.settings).map(([name, value]) => h("code", {}, `${name}=${value}`)))) : "not reported"));
+}
+
+/** Let a person change name, note and tags. @param {App} app @param {any} run @param {() => void} described */
+function describe(app, { run_id: id, name, note, tags }, described) {
+  const called = h("input", { type: "text", value: name ?? "", maxlength: 80, autocomplete: "off" });
+  const noted = h("textarea", { maxlength: 2000, rows: 4 }, note ?? "");
+  const tagged = h("input", { type: "text", value: tags.join(" "), autocomplete: "off" });
+  const put = () => app.api.write("PUT", `${PATH}/${id}/description`, { name: called.value.trim() || null, note: noted.value.trim() || null, tags: tagged.value.split(/\s+/).filter(Boolean) });
+  confirmChange(app, {
+    title: `Describe ${id}`, text: "The trainer keeps them in the folder of the run.", verb: "Save", purpose: "describe a run", fields: [["Name", called], ["Note", noted], ["Tags, separated by spaces", tagged]].map(([label, input]) => h("p", {}, h("label", {}, label, input))),
+    run: async () => {
+      await put();
+      described();
+    },
+    done: `Described ${name ?? id}`,
+  });
 }
 
 /** Curves of the chosen runs in one chart, and their settings side by side. */

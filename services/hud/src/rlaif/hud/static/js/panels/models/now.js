@@ -1,6 +1,6 @@
 // The live model: its state and accuracy, what the next one waits for, and the changes that a person can make.
 
-import { ApiProblem, authorised, GivenUp } from "../../api.js";
+import { confirmChange } from "../../change.js";
 import { h, show } from "../../dom.js";
 import { ago, count, percent } from "../../format.js";
 import { empty, fig, listed } from "../../parts.js";
@@ -83,60 +83,6 @@ function actions(champion, app) {
 }
 
 /** @typedef {import("../../app.js").App} App */
-
-/**
- * Ask for a reason, do it, and say how it ended; nothing happens when the person cancels.
- *
- * @param {App} app
- * @param {object} what
- * @param {string} what.title
- * @param {string} what.text  what will follow
- * @param {string} what.verb  on the button
- * @param {string} what.purpose  for the question for the token
- * @param {boolean} [what.reason]  whether one is asked for
- * @param {boolean} [what.pin]  whether to pin can be chosen
- * @param {(given: {reason: string, pin: boolean}) => Promise<unknown>} what.run
- * @param {string} what.done  report to screen readers afterwards
- */
-export function confirmChange(app, { title, text, verb, purpose, reason = false, pin = false, run, done }) {
-  const why = h("input", { type: "text", id: "change-reason", maxlength: 500, required: true, autocomplete: "off" });
-  const keep = h("input", { type: "checkbox", id: "change-pin", checked: true });
-  const go = h("button", {}, verb);
-  const wrong = h("div", { role: "alert" });
-  const close = () => {
-    dialog.close();
-    dialog.remove();
-  };
-  const submit = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    go.disabled = true;
-    show(wrong);
-    try {
-      await authorised(() => run({ reason: why.value.trim(), pin: keep.checked }), purpose);
-      close();
-      app.announce(done);
-    } catch (error) {
-      go.disabled = false;
-      if (!(error instanceof GivenUp)) show(wrong, problemNotice(error));
-    }
-  };
-  const dialog = h("dialog", { class: "change", "aria-labelledby": "change-title", oncancel: close },
-    h("h2", { id: "change-title" }, title),
-    h("form", { onsubmit: submit },
-      h("p", {}, text),
-      reason ? h("p", {}, h("label", { for: "change-reason" }, "Reason, for the record"), why) : null,
-      pin ? h("p", {}, h("label", {}, keep, " Pin it: no candidate replaces it until it is unpinned")) : null,
-      wrong,
-      h("p", { class: "actions" }, h("button", { type: "button", onclick: close }, "Cancel"), go)));
-  document.body.append(dialog);
-  dialog.showModal();
-}
-
-function problemNotice(error) {
-  const problem = error instanceof ApiProblem ? error : null;
-  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, problem?.title ?? "The request failed"), `: ${problem?.detail ?? error}`,
-    problem?.trace ? h("span", { class: "sub" }, "Trace ", h("code", {}, problem.trace)) : null);
-}
 
 /** Make a version live. @param {App} app @param {number} version @param {number | null} live */
 export const activate = (app, version, live) => confirmChange(app, {
