@@ -188,8 +188,8 @@ def events_page() -> str:
         "Events travel on NATS JetStream as CloudEvents 1.0 in JSON. An event is a hint: it names "
         "objects by key and digest, and its consumer reads the object. Equal data gives an equal "
         "event id, and the id is the `Nats-Msg-Id`, so publishing twice stores one message. "
-        "Optional fields have a default, null or empty unless it is listed. Within a version only "
-        "optional fields are added "
+        "`?` marks a type that includes null; times have a zone. Optional fields have a default, "
+        "null or empty unless it is listed. Within a version only optional fields are added "
         "([ADR 0003](adr/0003-events-are-hints-objects-are-truth.md)). "
         "Source: [catalog.py](../libs/common/src/rlaif/contracts/catalog.py), "
         "[events.py](../libs/common/src/rlaif/contracts/events.py).",
@@ -239,11 +239,11 @@ def _streams() -> str:
                 ", ".join(f"`{subject}`" for subject in stream.subjects),
                 _age(config.max_age or 0),
                 f"{(config.max_bytes or 0) // _MIB} MiB",
-                "drops its oldest" if stream.drops_oldest else "refuses",
+                "drops the oldest" if stream.drops_oldest else "rejects",
                 f"{(config.max_msg_size or 0) // 1024} KiB",
             )
         )
-    return _table(("Stream", "Subjects", "Kept", "Room", "When full", "Largest message"), rows)
+    return _table(("Stream", "Subjects", "Retention", "Size", "When full", "Largest message"), rows)
 
 
 def _age(seconds: float) -> str:
@@ -304,7 +304,10 @@ def _own(kind: type[Contract]) -> str:
 def _type(field: dict[str, Any]) -> str:
     """A JSON schema in a few words."""
     if "anyOf" in field:
-        return " or ".join(_type(option) for option in field["anyOf"])
+        kinds = [_type(option) for option in field["anyOf"] if option.get("type") != "null"]
+        kind = " or ".join(kinds)
+        name, *bounds = kind.split(" ", 1)
+        return " ".join([f"{name}?", *bounds]) if len(kinds) < len(field["anyOf"]) else kind
     if "const" in field:
         return f'"{field["const"]}"'
     if field.get("pattern") == ID_PATTERN:
@@ -312,7 +315,7 @@ def _type(field: dict[str, Any]) -> str:
     if field.get("pattern") == SHA256_PATTERN:
         return "SHA-256"
     if field.get("format") == "date-time":
-        return "time with zone"
+        return "time"
     kind = str(field.get("type", "any"))
     if kind == "array":
         return f"list of {_type(field['items'])}" if "items" in field else "list"
@@ -457,7 +460,7 @@ def observation_page() -> str:
         "function of the RAM "
         "([reference.py](../libs/game/src/rlaif/game/encoder/reference.py)). Each entry: "
         "index, name, scale, meaning, source. A value is divided by its scale and clipped at 1. "
-        "What a game does not use stays 0. Sources are symbols of the memory map "
+        "Unused numbers are 0. Sources are symbols of the memory map "
         "([symbols.csv](../libs/game/src/rlaif/game/memory/symbols.csv)); an entry without one has "
         "that of the entry before.",
         *(part for group in groups for part in _slots(group)),
@@ -483,7 +486,7 @@ def _slots(group: str) -> Iterator[str]:
 # --- the policy's input ---------------------------------------------------------------------------
 
 _LISTED = 20
-"""Slots of a field whose names are listed; of more, the first and the last."""
+"""Slots of a field whose names are listed; of more, or of bits, the first and the last."""
 
 
 def policy_input_page() -> str:
@@ -497,7 +500,7 @@ def policy_input_page() -> str:
         "([layout.py](../libs/game/src/rlaif/game/policy_input/layout.py)), a pure function of the "
         "RAM, the last decision and the action set (`TRAINER_ACTIONS`). Each entry: indexes, name, "
         "meaning, names of the numbers. A number is in [0, 1], or a code, which the network "
-        "embeds. What a game does not use stays 0 "
+        "embeds. Unused numbers are 0 "
         "([ADR 0029](adr/0029-a-policy-sees-more-than-a-judge.md)).",
         _list(
             (
@@ -511,7 +514,7 @@ def policy_input_page() -> str:
 
 
 def _slot_names(slots: tuple[str, ...]) -> str:
-    if len(slots) > _LISTED:
+    if len(slots) > _LISTED or slots[-1] == f"bit_{len(slots) - 1}":
         return f"{slots[0]} … {slots[-1]}"
     return ", ".join(slots)
 

@@ -43,15 +43,15 @@ class Behaviour(BaseModel, frozen=True, extra="forbid"):
 
 
 class MockLlmSettings(Behaviour, ServiceSettings):
-    """Port, behaviour and faults of the mock LLM."""
+    """Settings of the mock LLM."""
 
     model_config = SettingsConfigDict(env_prefix="MOCK_LLM_")
 
     worlds_dir: Path = Field(
         default=Path("var/worlds"),
         validation_alias="WORLDS_DIR",
-        description="Folder of generated worlds, with `world-7-30/world.json` of each; of a world "
-        "without one, the expert knows nothing.",
+        description="Folder of generated worlds, with `world-7-30/world.json` of each; in other "
+        "worlds, the expert abstains.",
     )
     port: int = Field(default=8085, ge=0, le=65535, description="TCP port to listen on.")
     latency_seconds: float = Field(

@@ -44,7 +44,7 @@ class CloudEvent(Contract, Generic[D]):
     id: str = Field(min_length=1, max_length=200)
     source: str = Field(description="Who published it, such as `rlaif/exporter`.")
     type: str
-    subject: str | None = Field(default=None, description="Id of the thing it is about.")
+    subject: str | None = Field(default=None, description="Id of its subject.")
     time: AwareDatetime
     datacontenttype: Literal["application/json"] = "application/json"
     traceparent: str | None = Field(default=None, description="W3C trace context.")
@@ -70,12 +70,12 @@ class SegmentCaptured(EventData):
     keyframe_sha256: Sha256
     decision_steps: Positive = Field(description="Actions inside the segment.")
     env_step: Count = Field(description="Environment steps of the run when it was captured.")
-    selected_by: str | None = Field(default=None, description="Why it was chosen for the judges.")
+    selected_by: str | None = Field(default=None, description="Reason of its selection.")
     reward_model_version: int | None = Field(
         default=None, description="The reward model that was live; null: none, or unknown."
     )
     rooms: tuple[RoomNumber, ...] | None = Field(
-        default=None, description="(group, room) of what it shows, at most the first 32."
+        default=None, description="(group, room) of its first 32 rooms."
     )
     milestones: tuple[str, ...] | None = Field(
         default=None, description="Story steps that were reached in it."
@@ -85,7 +85,7 @@ class SegmentCaptured(EventData):
         description="Last minus first potential, by the live model.",
     )
     from_own_start: bool | None = Field(
-        default=None, description="As in the capture: a sample of how far the policy comes."
+        default=None, description="As in the capture: a sample of the policy's progress."
     )
 
 
@@ -102,7 +102,7 @@ class SegmentExported(EventData):
 
 
 class SegmentScored(EventData):
-    """The judges scored a segment, or abstained; the score object says which and why."""
+    """The judges scored a segment, or abstained; details are in the score object."""
 
     LATER = frozenset({"agreement", "position"})
 
@@ -136,9 +136,9 @@ class RewardModelPublished(EventData):
     manifest_key: str
     layout_version: str
     parent_version: int | None = None
-    labels: Positive = Field(description="Scored segments it was trained on.")
+    labels: Positive = Field(description="Scored segments in its training.")
     episodes: Positive
-    heldout_accuracy: Share = Field(description="On episodes that were not trained on.")
+    heldout_accuracy: Share = Field(description="On held-out episodes.")
     heldout_pairs: Positive
     activation: Positive = Field(
         default=1,
@@ -158,7 +158,7 @@ class RewardModelRejected(EventData):
     episodes: Count
     heldout_accuracy: Share | None = None
     metrics: GateMetrics | None = Field(
-        default=None, description="What the gate measured; left out where nothing was."
+        default=None, description="Available measurements of the gate."
     )
 
 
@@ -252,14 +252,14 @@ class RunEvaluated(EventData):
 
 
 class DeadLetter(EventData):
-    """A consumer gave up on an event. The original is kept whole so that it can be sent again."""
+    """An event that a consumer could not handle, with the original for a redrive."""
 
     stream: str
     subject: str
     consumer: str
     event_id: str
-    reason: str = Field(description="Stable word for machines, such as `ram_hash_mismatch`.")
-    detail: str = Field(description="One sentence for people.")
+    reason: str = Field(description="Reason code, such as `ram_hash_mismatch`.")
+    detail: str = Field(description="Description.")
     attempts: Positive
     dead_at: AwareDatetime
     original: dict[str, Any] | str = Field(

@@ -7,10 +7,9 @@ from pydantic import BaseModel, Field
 SchemaMode = Literal["json_schema", "json_schema_subset", "json_object", "guided_json", "none"]
 
 SCHEMA_MODE = (
-    "How the answer schema is requested. `json_schema`: response_format of vLLM, llama.cpp, "
-    "Ollama; `json_schema_subset`: the same, limited to what OpenAI's strict mode accepts; "
-    "`json_object`: any JSON; `guided_json`: vLLM before 0.12; `none`: by the prompt only. If a "
-    "server rejects a form, the next one in this list is used."
+    "Kind of request for the answer schema: `json_schema` (vLLM, llama.cpp, Ollama), "
+    "`json_schema_subset` (OpenAI's strict mode), `json_object` (any JSON), `guided_json` (vLLM "
+    "before 0.12), `none` (the prompt alone). If a server rejects one, the next one is used."
 )
 """Description of a setting of this type."""
 

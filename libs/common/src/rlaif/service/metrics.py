@@ -126,14 +126,14 @@ class WorkerMetrics:
 
     def __init__(self, metrics: ServiceMetrics) -> None:
         self._events = metrics.counter(
-            "events", "Events handled, by how it ended.", ("event", "outcome")
+            "events", "Handled events, by outcome.", ("event", "outcome")
         )
         self._seconds = metrics.histogram(
             "event_seconds", "Time from delivery to the end of the handler.", ("event",)
         )
         self._ages = metrics.histogram(
             "event_age_seconds",
-            "Time from publication to the answer that ended it, done or rejected.",
+            "Time from publication to the final answer.",
             ("event",),
             buckets=WAITING_BUCKETS,
         )

@@ -39,7 +39,7 @@ class ExporterMetrics:
             ("result",),
         )
         self._mismatches = metrics.counter(
-            "ram_mismatches", "Captures whose replay led to other RAM than they say."
+            "ram_mismatches", "Captures whose replay has different RAM."
         )
         self._lost = metrics.counter(
             "lost_replays",

@@ -58,6 +58,6 @@ class ExporterSettings(ServiceSettings):
     ack_wait_seconds: float = Field(
         default=30.0,
         gt=0,
-        description="After this long without a sign of life an exporter's segment goes to another, "
-        "in seconds. Give all exporters the same. With NATS_MANAGE_STREAMS=false it is 30 s.",
+        description="Seconds without a heartbeat after which a segment is delivered to another "
+        "exporter; equal for all exporters. With NATS_MANAGE_STREAMS=false it is 30 s.",
     )

@@ -37,7 +37,7 @@ _COUNTERS: dict[str, tuple[str, str]] = {
     ),
     "abstentions": ("Criteria without a score, by reason.", "criterion reason"),
     "asked": (
-        "Criteria that a judge was asked for and that apply, by result: `scored`, or why not.",
+        "Applicable criteria requested from a judge, by result: `scored`, or the reason.",
         "judge criterion result",
     ),
     "votes": ("Valid votes, by level.", "criterion level"),

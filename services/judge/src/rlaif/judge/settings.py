@@ -30,7 +30,7 @@ class VoteSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class JudgeSettings(ServiceSettings):
-    """Where the language models are, how they are asked, and at what rate."""
+    """Settings of the judges, their language models and rates."""
 
     model_config = SettingsConfigDict(env_prefix="JUDGE_")
 
@@ -93,9 +93,9 @@ class JudgeSettings(ServiceSettings):
     )
     computed: str = Field(
         default=",".join(COMPUTED),
-        description="Comma-separated criteria that are computed from RAM data instead of being "
-        "asked: " + ", ".join(COMPUTED) + ". Empty: every criterion is asked, as in the original "
-        "pipeline.",
+        description="Comma-separated criteria that are computed from RAM instead of judged: "
+        + ", ".join(COMPUTED)
+        + ". Empty: none, as in the original pipeline.",
     )
     audit_share: float = Field(default=0.2, ge=0, le=1, json_schema_extra=INTERNAL)
     """Share of segments whose computed criteria are asked as well, to compare judges with RAM."""

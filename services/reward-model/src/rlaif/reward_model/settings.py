@@ -27,7 +27,7 @@ class TrainingSettings:
 
 
 class RewardModelSettings(ServiceSettings):
-    """When a candidate is trained, how, and what it must show to go live."""
+    """Settings of the training of reward models and of the gate."""
 
     model_config = SettingsConfigDict(env_prefix="REWARD_MODEL_")
 

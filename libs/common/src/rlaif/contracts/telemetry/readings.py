@@ -247,9 +247,9 @@ class RunnerSign(Contract):
 
     runner: Count
     silent_seconds: Seconds = Field(
-        description="Since its process last did anything, waiting for the learner included."
+        description="Since the last activity of its process, including waiting for the learner."
     )
-    still_seconds: Seconds | None = Field(description="Since it last played; null: not yet.")
+    still_seconds: Seconds | None = Field(description="Since its last play; null: none yet.")
 
 
 class EnvironmentStands(Contract):

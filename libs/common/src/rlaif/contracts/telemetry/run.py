@@ -82,7 +82,8 @@ class RunCondition(RunFigures):
     )
     reward_model_refusal: str | None = Field(default=None, description="Reason of the rejection.")
     trouble: str | None = Field(
-        default=None, description="Why it waits, loses files or does not learn; null for no issue."
+        default=None,
+        description="Reason why it waits, drops files or does not learn; null: no issue.",
     )
     phase: str | None = Field(
         default=None,

@@ -56,7 +56,7 @@ RENAMED = {f"TRAINER_{name}": f"TRAINER_PPO_{name}" for name in _PPO} | {
 class TrainerSettings(
     GameSettings, RunSettings, RaySettings, SamplingSettings, NetworkSettings, ServiceSettings
 ):
-    """Everything that can be set about a run and the service around it."""
+    """Settings of runs and of the trainer service."""
 
     model_config = SettingsConfigDict(env_prefix="TRAINER_")
     renamed: ClassVar[dict[str, str]] = RENAMED

@@ -78,8 +78,8 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
     reward_preset: Literal["seed", "default", "judges", "novelty"] = Field(
         default="default",
         description="Reward weights. default; seed: those of the original specification "
-        "(ADR 0004); judges: only deaths count, so that all else is the reward model's; novelty: "
-        "these, and rooms and grid squares that few episodes visited.",
+        "(ADR 0004); judges: deaths only, besides the reward model; novelty: deaths, and rooms "
+        "and grid squares that few episodes visited.",
         json_schema_extra=UNLESS_SET,
     )
     noop_start: int = Field(default=30, ge=0, le=255, json_schema_extra=INTERNAL)

@@ -160,9 +160,8 @@ class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
 
     mode: Literal["potential", "height"] = Field(
         default="potential",
-        description="What of the reward model's potential is rewarded. potential: its differences, "
-        "which leave the optimal policies as they are; height: rises above its highest value in "
-        "the episode, which later losses do not change (ADR 0007).",
+        description="Shaping reward. potential: differences of the potential, which keep the "
+        "optimal policies; height: rises above its highest value in the episode (ADR 0007).",
         json_schema_extra=UNLESS_SET,
     )
     weight: float = Field(

@@ -32,8 +32,8 @@ class PlannerSettings(DialectSettings):
     base_url: Url = Field(
         default=None,
         description="OpenAI-compatible server of the planner, with or without the routes /dialog, "
-        "/puzzle and /vision. In mode quest it also places what the search found on the quest, so "
-        "that the search continues near its next step. Unset: no planner.",
+        "/puzzle and /vision. In mode quest it also rates the finds of the search by their "
+        "position on the quest, to guide the search. Unset: no planner.",
         json_schema_extra=PER_SERVICE,
     )
     dialog_url: Url = Field(

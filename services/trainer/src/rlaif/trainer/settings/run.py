@@ -76,8 +76,8 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
         default=None,
         validation_alias="METRICS_TO",
         description="Also write the run's metrics to Weights & Biases or MLflow, which are extras "
-        "(pip install 'rlaif-trainer[wandb]'). Their own variables say where, such as WANDB_MODE "
-        "and MLFLOW_TRACKING_URI; without one they write files.",
+        "(pip install 'rlaif-trainer[wandb]'). WANDB_MODE, MLFLOW_TRACKING_URI and so on name "
+        "the server; without one, files are written.",
         json_schema_extra=PER_SERVICE,
     )
     stop_seconds: float = Field(
