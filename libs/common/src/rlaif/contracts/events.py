@@ -118,8 +118,7 @@ class SegmentScored(EventData):
     abstained: tuple[str, ...] = Field(default=(), description="Criteria without a score.")
     agreement: Share | None = Field(
         default=None,
-        description="Agreement of the votes of language models: mean over the criteria that they "
-        "decided; null when they decided none.",
+        description="Agreement of the votes: mean over the criteria decided by votes; null: none.",
     )
     position: float | None = Field(
         default=None,
@@ -163,10 +162,9 @@ class RewardModelRejected(EventData):
 
 
 class ChampionChanged(EventData):
-    """The champion, or its pin, changed; also published at each start of the service.
+    """The champion or its pin changed, with the reason.
 
-    Unlike `RewardModelPublished` it has a reason, and covers pins and champions that were taken
-    out of use. No service acts on it.
+    Also published at each start of the service. No service acts on it.
     """
 
     version: Positive
@@ -189,8 +187,7 @@ class ChampionChanged(EventData):
 class RunStarted(EventData):
     """A training process started or resumed a run.
 
-    Earlier reports about steps after `env_step` are void: the run resumed from a checkpoint that
-    was saved before them.
+    Earlier reports about steps after `env_step` are void.
     """
 
     LATER = frozenset({"provenance"})
@@ -205,8 +202,8 @@ class RunStarted(EventData):
     recipe: str | None = Field(
         default=None,
         max_length=64,
-        description="Digest of the settings except the seed and the settings of shaping rewards: "
-        "runs of one recipe differ in the judges only.",
+        description="Digest of the settings except the seed and those of shaping rewards: runs of"
+        " one recipe differ in the judges only.",
     )
     provenance: RunProvenance | None = Field(default=None, description="Null: unknown.")
 
@@ -263,6 +260,5 @@ class DeadLetter(EventData):
     attempts: Positive
     dead_at: AwareDatetime
     original: dict[str, Any] | str = Field(
-        description="The event as it was received: parsed JSON, text when it was not JSON, or a "
-        "`data:` URL of its bytes when it was not text."
+        description="The received event: parsed JSON, other text, or a `data:` URL of other bytes."
     )

@@ -21,8 +21,8 @@ class EndedEpisodes(Contract):
 
     count: Count = Field(
         default=0,
-        description="Number of episodes from the run's own start, power-on or its states: without "
-        "those of the search and of the curriculum.",
+        description="Episodes from the run's own start, without those of the search and of the "
+        "curriculum.",
     )
     stride: Positive = Field(
         default=1, description="Episodes per row: of more than 200, every second, fourth ..."
@@ -47,7 +47,7 @@ class EndedEpisodes(Contract):
         default=(), description="Emulator steps, of four frames each."
     )
     died: tuple[bool | None, ...] = Field(
-        default=(), description="Whether a death ended it; null where deaths end nothing."
+        default=(), description="Whether a death ended it; null if deaths do not end episodes."
     )
 
     @model_validator(mode="after")
@@ -90,8 +90,7 @@ class RunPoint(Contract):
     episodes: EndedEpisodes = EndedEpisodes()
     oldest_open: int | None = Field(
         default=None,
-        description="As `began`, of the longest running episode at its end: all episodes that "
-        "began before have ended. Null: unknown.",
+        description="As `began`, of the oldest running episode at its end; null: unknown.",
     )
     paid: dict[str, float] = Field(
         default_factory=dict,
@@ -100,8 +99,8 @@ class RunPoint(Contract):
     )
     learned_from: float | None = Field(
         default=None,
-        description="Sum of the rewards that PPO learned from: the sum of `paid` except for "
-        "discounts inside actions of many steps and for steps of a planner; null: not measured.",
+        description="Sum of the rewards for PPO: that of `paid` except for discounts inside long "
+        "actions and for steps of a planner; null: not measured.",
     )
     reward_model_version: int | None = Field(
         default=None, description="Live version in its last iteration; null for none."
@@ -109,7 +108,7 @@ class RunPoint(Contract):
     entropy: float | None = Field(default=None, description="Of the policy, in its last iteration.")
     policy_lag: float | None = Field(
         default=None,
-        description="Updates between the policy that sampled and the one that learned, likewise.",
+        description="Updates between the sampling policy and the learning one, likewise.",
     )
     steps_per_second: float | None = Field(default=None, description="Likewise.")
     learner: dict[str, float] = Field(

@@ -71,14 +71,14 @@ class Missing(Contract):
 
 
 class RewardModelStatus(Telemetry):
-    """The champion, its pin, and what the next reward model waits for, every two seconds."""
+    """The champion, its pin, and missing data for the next reward model, every two seconds."""
 
     SUBJECT: ClassVar[str] = "telemetry.reward-model"
 
     state: str = Field(description="idle or training.")
     labels: Count = Field(description="Scored segments for the next training.")
     missing: tuple[Missing, ...] = Field(
-        description="Missing for the next automatic training, and for the gate to accept its model."
+        description="Missing for the next automatic training and the gate."
     )
     champion_version: int | None = None
     activation: int | None = Field(
@@ -158,9 +158,9 @@ class JudgeCall(Telemetry):
 
 
 class PlayerCall(AssistanceEvent, Telemetry):
-    """One request to the assisting language model, and its outcome; it has a `mode`.
+    """One request to the assisting language model, with its final outcome; it has a `mode`.
 
-    Reported once its outcome is final; of many in one iteration only the newest are.
+    Of many in one iteration only the newest are reported.
     """
 
     SUBJECT: ClassVar[str] = "telemetry.llm"
@@ -279,7 +279,7 @@ class EnvironmentsSeen(Telemetry):
 
 
 class WatchWish(Telemetry):
-    """The environment whose screen people request, repeated by the HUD; it does not affect play."""
+    """The environment selected on the page, repeated by the HUD; it does not affect play."""
 
     SUBJECT: ClassVar[str] = "telemetry.watch"
 

@@ -18,7 +18,7 @@ class RunFigures(Contract):
         default=None, description="Game frames of these decisions per second, waits included."
     )
     trained_seconds: float | None = Field(
-        default=None, description="In the training loop, over all attempts; RUN_HOURS bounds it."
+        default=None, description="In the training loop, over all attempts; limited by RUN_HOURS."
     )
     seconds_left: float | None = Field(default=None, description="Training time to its end.")
     episode_return_mean: float | None = Field(
@@ -35,10 +35,10 @@ class RunFigures(Contract):
         default=None, description="Mean share of main milestones, of the last 100 episodes."
     )
     milestones_mean: float | None = Field(
-        default=None, description="Milestones that hold at the end of an episode, by RAM."
+        default=None, description="Milestones at the end of an episode, by RAM."
     )
     milestones: list[str] | None = Field(
-        default=None, description="Milestones that any episode of the run has reached."
+        default=None, description="Milestones reached by any episode of the run."
     )
     potential_mean: float | None = Field(
         default=None, description="Mean potential of the champion over the iteration's states."
@@ -58,8 +58,8 @@ class RunFigures(Contract):
     )
     reward_model_share: float | None = Field(
         default=None,
-        description="Weight of the live version; below 1 while it ramps in, the rest is the one "
-        "before it.",
+        description="Weight of the live version; during its ramp-in the rest is the previous "
+        "one's.",
     )
 
     def figures(self) -> dict[str, Any]:

@@ -100,14 +100,14 @@ export const CRITERIA = ["progress", "dialog", "puzzle", "novelty", "efficiency"
 /** @type {Record<string, string>} */
 export const GLOSSARY = {
   "reward model": "An ensemble of small networks that maps an observation to a potential: the position on the quest, learned from the judges.",
-  "shaping reward": "What the reward model adds to the reward: differences of potentials, which do not change which policy is optimal, or rises of the potential (`TRAINER_SHAPING_MODE`).",
+  "shaping reward": "The reward model's part of the reward: differences of potentials, which keep the optimal policy, or rises of the potential (`TRAINER_SHAPING_MODE`).",
   "dead letter": "An event that a consumer could not handle, stored with the reason until someone acts on it.",
   candidate: "A trained reward model that the gate has not accepted yet.",
   champion: "The reward model that is published and in use.",
   curriculum: "The order in which start states are trained, here backward: from the goal towards the beginning.",
   demonstration: "A recorded trajectory that reaches a goal; the policy imitates it and starts along it.",
   episode: "One game from a start state until it ends, or until `EPISODE_LENGTH` is reached.",
-  frame: "The unit of time of the game, 1/60 s of play. Frames/s counts all that are played, also those in which the game takes no input.",
+  frame: "The unit of time of the game, 1/60 s of play. Frames/s include frames in which the game takes no input.",
   gate: "The checks that a candidate must pass before it is published.",
   iteration: "One cycle of sampling and training.",
   judge: "A language model with a rubric, which scores segments by votes. A pod of the judge service asks all of them.",
