@@ -117,7 +117,7 @@ export const GLOSSARY = {
   planner: "The language model that proposes plans and suggestions while the agent plays.",
   redrive: "Send a dead letter again.",
   segment: "300 frames of one episode: the unit that is captured, judged and learned from.",
-  step: "Without another word, a decision of the policy: the steps of a run are decisions, not emulator steps or frames.",
+  step: "Unless stated otherwise, a decision of the policy; not an emulator step or frame.",
   vote: "One answer of a judge; several votes make its score.",
 };
 
