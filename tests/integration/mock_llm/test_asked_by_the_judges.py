@@ -12,7 +12,9 @@ import pytest
 
 from rlaif.contracts.game.segments import StateRecord
 from rlaif.contracts.judging.evidence import Evidence
+from rlaif.contracts.judging.quest import level_of_rise
 from rlaif.judge.evidence.described import described
+from rlaif.judge.evidence.ram_verdicts import known_rise
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.pairs.pair_judge import comparison_messages, comparison_schema, read_comparison
 from rlaif.judge.panel import prompts
@@ -93,6 +95,15 @@ def test_the_story_rises_and_backwards_it_falls(
     assert np.mean(there < 0) <= 0.1
     moved = np.abs(there) > 0
     assert np.mean(there[moved] > back[moved]) >= 0.9
+
+
+def test_where_the_memory_knows_the_rise_the_expert_agrees(walkthrough: list[Any]) -> None:
+    """Also where an optional item was found, which brings no objective closer."""
+    states = [look.described for look in walkthrough]
+    played = [states[at : at + 10] for at in range(0, len(states) - 10, 10)]
+    known = [each for each in map(_summary, played) if known_rise(each) is not None]
+    assert len(known) >= 20
+    assert all(level_of_rise(_rise(each) or 0.0) == known_rise(each) for each in known)
 
 
 def test_texts_that_help_are_told_from_those_that_do_not(segments: list[Evidence]) -> None:

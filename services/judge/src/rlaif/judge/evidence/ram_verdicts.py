@@ -48,15 +48,12 @@ def ram_levels(evidence: Evidence) -> dict[str, int]:
 def known_rise(evidence: Evidence) -> int | None:
     """Level of the rise on the quest, if it is known without a guide: None for most segments.
 
-    2 for a permanent gain, 1 when start and end are equal. Unknown after a death: the respawn point
-    may be closer to the next objective.
+    1 when start and end are equal. After gains it is unknown: a map or a tool may be optional, and
+    an essence was no distance away. So it is after a death: the respawn point may be closer.
     """
-    if evidence.died:
-        return None
-    if _milestone(evidence) == 2:
-        return 2
-    placed = evidence.start.room is not None and evidence.start.at is not None
-    return 1 if placed and evidence.start == evidence.end else None
+    start, end = evidence.start, evidence.end
+    placed = start.room is not None and start.at is not None
+    return 1 if placed and start == end and not evidence.died else None
 
 
 def _milestone(evidence: Evidence) -> int | None:
