@@ -193,6 +193,7 @@ async def test_models_are_judged_compared_pinned_and_brought_back(
     )
     assert await chromium.evaluate(says("#models-rejected", "nothing proves a signal"))
     await chromium.wait_for(says("#models-watch", "no alarm"))
+    await chromium.wait_for(says(".versions", "gate relaxed: 100 % below simple predictors"))
     await hold_numbers(chromium, hud, 50)
     await shoot("models")
 

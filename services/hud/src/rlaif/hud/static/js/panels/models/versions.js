@@ -65,13 +65,14 @@ function cells({ row, known, live, app }) {
   const record = (/** @type {string} */ field, /** @type {string} */ text) => from(LIST, `items.${known?.index}.${field}`, text);
   const manifest = known?.manifest ?? null;
   const people = manifest?.lineage ? h("span", {}, "; ", record("lineage.overrides", count(manifest.lineage.overrides)), " labels by people") : null;
+  const margin = Number(settingsOf(manifest?.lineage?.settings).get("gate.simple_margin") ?? 0);
   return [
     h("td", {}, h("a", { class: "name", href: `/models/${row.version}` }, figure("version", `v${row.version}`)),
       row.champion ? h("span", { class: "tag good" }, "★ champion") : null, row.in_use ? h("span", { class: "tag purple" }, "in use") : null,
       h("small", {}, row.parent_version === null ? "first version" : h("span", {}, "after ", figure("parent_version", `v${row.parent_version}`)), " · ", ago(row.published_at))),
     ...fitted(row, {
       figure, pairs: figure("heldout_pairs", count(row.heldout_pairs)), metrics: manifest?.metrics ?? null, source: [LIST, `items.${known?.index}.metrics.`],
-      more: [h("small", {}, manifest ? h("span", {}, record("preferences", count(manifest.preferences)), " pairs", people) : "—")],
+      more: [h("small", {}, manifest ? h("span", {}, record("preferences", count(manifest.preferences)), " pairs", people) : "—"), margin < 0 ? h("small", { class: "reported" }, `gate relaxed: ${percent(-margin)} below simple predictors allowed`) : null],
     }),
     cell("Calibration error", manifest ? record("metrics.heldout_ece", decimal(manifest.metrics.heldout_ece)) : "—"),
     cell("Loaded", ...loadsOf(row)),
