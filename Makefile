@@ -76,7 +76,7 @@ endef
 export CHECK_PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
+.PHONY: help setup setup-dev demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage test-chaos chaos soak \
         test-quick test-serverless test-oldest test-newest test-floors floors lock audit check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
         bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat plots study \
@@ -84,7 +84,7 @@ export CHECK_PYTHON
 
 define HELP
 function group(name) {
-  if (name ~ /^(test|coverage|chaos|live-page)|-test$$/) return "Tests"
+  if (name ~ /^(test|coverage|chaos|soak|live-page)|-test$$/) return "Tests"
   if (name ~ /^(bench|ladder|report|study|memory|plots|replay)/) return "Measurements"
   if (name ~ /^(secrets|deploy|image|container|validate)/) return "Containers and clusters"
   if (name ~ /^(demo|train|play|evaluate|film|help|setup$$|clean)/) return "Use"
@@ -216,8 +216,14 @@ containers: ## Build the three images of the project (CONTAINER_ENGINE=podman; B
 containers-test: ## Run the compose stack in podman as root: loop, kills, down and up (CONTAINERS_ARGS=--record)
 	@$(PYTHON) deploy/containers/try_stack.py $(CONTAINERS_ARGS)
 
-chaos: $(VENV)/.ready-dev ## Kill services, runners and nodes and check that nothing is lost
+test-chaos: $(VENV)/.ready-dev ## Tests with killed runners, nodes and trainers, and with broken routes
 	$(PYTEST) tests/chaos -s
+
+chaos: $(VENV)/.ready-dev ## Inject faults into the running stack and check that nothing is lost (SEGMENTS=200 SEED=1)
+	@$(BIN)/python benchmarks/chaos.py --segments $(or $(SEGMENTS),200) --seed $(or $(SEED),1)
+
+soak: $(VENV)/.ready-dev ## The same with a fault every 20 s, and watch memory and descriptors (MINUTES=120 SEED=1)
+	@$(BIN)/python benchmarks/chaos.py --minutes $(or $(MINUTES),120) --seed $(or $(SEED),1)
 
 test-oldest: ## Unit tests and contracts on the oldest supported Python that is here
 	$(MAKE) VENV=.venv-oldest PYTHON="$$(python3 .ci/pythons.py oldest)" test-serverless

@@ -98,8 +98,10 @@ async def test_the_exporter_is_asked_for_damaged_files_of_a_segment(
     system: Opened, home: DataDirectory, played: Any, damage: bytes | None
 ):
     name = played.capture.segment_id
-    write_capture(system.episodes, played.capture, played.keyframe.data)
+    event = write_capture(system.episodes, played.capture, played.keyframe.data)
     write_segment(system.episodes, name)
+    await system.bus.publisher("trainer").publish(event)  # its own id is a duplicate from now on
+    await backlog_of(system.bus, SegmentCaptured, "exporter", 1)
     key = keys.segment("ep-1", name, "states.jsonl")
     whole = await examined(system, home, scrub=True, repairs=True)
     assert f"announced capture {name} again" not in whole.repaired
@@ -109,7 +111,7 @@ async def test_the_exporter_is_asked_for_damaged_files_of_a_segment(
         system.episodes.put(key, damage)
     report = await examined(system, home, scrub=True, repairs=True)
     assert f"announced capture {name} again" in report.repaired
-    await backlog_of(system.bus, SegmentCaptured, "exporter", 1)
+    await backlog_of(system.bus, SegmentCaptured, "exporter", 2)
 
 
 @pytest.mark.parametrize("damage", [b"{", None])

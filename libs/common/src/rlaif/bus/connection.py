@@ -77,8 +77,11 @@ async def connect_ready(
 class Bus(Link):
     """An open connection; its requests raise `BusUnavailableError` if NATS fails."""
 
-    def publisher(self, source: str, *, deadline: timedelta = PUBLISH_DEADLINE) -> Publisher:
-        return EventPublisher(self, source, deadline=deadline)
+    def publisher(
+        self, source: str, *, deadline: timedelta = PUBLISH_DEADLINE, id_suffix: str = ""
+    ) -> Publisher:
+        """Publishes as `source`; event ids get `id_suffix`, which the duplicate window accepts."""
+        return EventPublisher(self, source, deadline=deadline, id_suffix=id_suffix)
 
     def telemetry(self) -> TelemetryPublisher:
         return LossyTelemetry(self)

@@ -33,8 +33,11 @@ logger = logging.getLogger(__name__)
 class EventPublisher:
     """The `Publisher` port over JetStream; one `publish` tries until its `deadline`."""
 
-    def __init__(self, link: Link, source: str, *, deadline: timedelta) -> None:
+    def __init__(
+        self, link: Link, source: str, *, deadline: timedelta, id_suffix: str = ""
+    ) -> None:
         self._link = link
+        self._id_suffix = id_suffix
         self._source = f"rlaif/{source}"
         self._deadline = deadline
 
@@ -52,6 +55,7 @@ class EventPublisher:
                 time=datetime.now(UTC),
                 traceparent=current_traceparent(),
             )
+            event = event.model_copy(update={"id": event.id + self._id_suffix})
             made.set_attribute("messaging.message.id", event.id)
             return await store(
                 self._link,
