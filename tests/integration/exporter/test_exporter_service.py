@@ -22,6 +22,7 @@ from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.storage import keys
 from rlaif.testing.data.hanging import hanging_keyframe
+from rlaif.testing.data.judging.segments import write_segment
 from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
 
 
@@ -238,7 +239,6 @@ def spawn(settings):
         "S3_ACCESS_KEY": settings.s3_access_key,
         "S3_SECRET_KEY": settings.s3_secret_key.get_secret_value(),
         "EXPORTER_PORT": "0",
-        "EXPORTER_ACK_WAIT_SECONDS": str(settings.ack_wait_seconds),
     }
     return subprocess.Popen(
         [sys.executable, "-m", "rlaif.exporter"],
@@ -247,6 +247,14 @@ def spawn(settings):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+async def test_segments_are_deleted_after_their_days(episodes_store, start_exporter):
+    event = write_segment(episodes_store, "seg-1")
+    client = await start_exporter(keep_days=1e-9)
+    await eventually(lambda: not list(episodes_store.list("ep-1/")), "its deletion")
+    assert (await client.get("/readyz")).json()["checks"]["retention"]["ok"]
+    assert episodes_store.head(event.manifest_key) is None
 
 
 async def test_without_nats_it_lives_and_says_what_it_waits_for(start_unready, episodes_store):

@@ -19,6 +19,7 @@ from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.captures import write_capture
 from rlaif.testing.data.judging.candidates import passed_candidate
+from rlaif.testing.data.judging.scores import score_record
 from rlaif.testing.data.judging.segments import write_segment
 from rlaif.testing.data.random_play import recorded_play
 from rlaif.testing.waiting import backlog_of
@@ -91,6 +92,21 @@ async def test_damaged_and_missing_objects_are_found(
         ("object_unreadable", "ep-1/seg-2/manifest.json"),
         ("object_unreadable", keys.score("judge", "seg-3")),
     }
+
+
+async def test_a_scored_segment_that_was_deleted_is_no_finding_and_one_without_manifest_is(
+    system: Opened, home: DataDirectory
+):
+    event = write_segment(system.episodes, "seg-1")
+    record = score_record(segment_id="seg-1", manifest_key=event.manifest_key)
+    score = keys.score(record.judge_config, "seg-1")
+    system.episodes.put(score, record.model_dump_json().encode())
+    system.episodes.delete_many([event.manifest_key])
+    found = await examined(system, home, scrub=True)
+    assert ("judged_manifest_changed", score) in {(f.code, f.subject) for f in found.findings}
+    system.episodes.delete_many([info.key for info in system.episodes.list("ep-1/")])
+    found = await examined(system, home, scrub=True)
+    assert "judged_manifest_changed" not in codes(found)
 
 
 @pytest.mark.parametrize("damage", [b"{}", None])

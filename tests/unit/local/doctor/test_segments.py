@@ -45,6 +45,7 @@ NOTHING: dict[str, Any] = {"manifests": {}, "scores": {}, "announced": {}}
         (NOTHING | {"captures": {}}, ["capture_orphaned"]),
         (NOTHING | {"captured": frozenset()}, ["capture_orphaned"]),
         (NOTHING | {"letters": (letter("s1"),)}, []),
+        ({"manifests": {}}, []),  # deleted after EXPORTER_KEEP_DAYS
         (NOTHING | {"letters": (letter("s2"),)}, ["capture_orphaned"]),
         (NOTHING | {"pending": frozenset({"s1"})}, []),
         ({"scores": {}, "announced": {}}, ["segment_orphaned"]),

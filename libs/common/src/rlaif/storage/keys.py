@@ -53,6 +53,12 @@ def manifest_ids(key: str) -> tuple[str, str] | None:
     return _ids(rf"({_ID})/({_ID})/manifest\.json", key)
 
 
+def segment_file_ids(key: str) -> tuple[str, str] | None:
+    """(episode id, segment id) when `key` is a file of an exported segment, else None."""
+    ids = _ids(rf"({_ID})/({_ID})/.+", key)
+    return None if ids is None or ids[0] in FOLDERS else ids
+
+
 def score(judge_config: str, segment_id: str) -> str:
     """The commit point of a score."""
     return f"scores/{judge_config}/{segment_id}.json"

@@ -18,9 +18,11 @@ from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.exporter.api import build_router
 from rlaif.exporter.consumers import ExporterMetrics, SegmentExporter
 from rlaif.exporter.replayers import ReplayerPool
+from rlaif.exporter.retention import Retention
 from rlaif.exporter.settings import ExporterSettings
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.service.app import build_app
+from rlaif.service.background import BackgroundTasks
 from rlaif.service.cli import StartupError
 from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
@@ -41,11 +43,14 @@ DEAD_LETTERS_READ = 500
 
 
 class ExportJob:
-    """The worker and its replay processes."""
+    """The worker, its replay processes and the retention."""
 
-    def __init__(self, worker: DurableWorker, replayers: ReplayerPool) -> None:
+    def __init__(
+        self, worker: DurableWorker, replayers: ReplayerPool, beside: BackgroundTasks
+    ) -> None:
         self._worker = worker
         self._replayers = replayers
+        self._beside = beside
 
     @property
     def healthy(self) -> bool:
@@ -55,7 +60,8 @@ class ExportJob:
         """Start a replay process and run until `stop`, which also ends the processes."""
         warming = asyncio.create_task(self._replayers.warm())
         try:
-            await self._worker.run()
+            async with self._beside.running():
+                await self._worker.run()
         finally:
             warming.cancel()
             await asyncio.gather(warming, return_exceptions=True)
@@ -83,6 +89,7 @@ class Runtime:
         self.replayers = ReplayerPool(cartridge, settings.replay)
         self._metrics = ExporterMetrics(metrics)
         self._observer = metrics.worker_observer()
+        self._beside = BackgroundTasks({})
         self.lifecycle = Lifecycle(
             name="exporter",
             open_store=lambda: probe_store(
@@ -107,6 +114,10 @@ class Runtime:
             return None
         return frozenset(id.removeprefix("captured:") for id in ids)
 
+    def check_retention(self) -> str | None:
+        """Why segments are not deleted; None if they are, or need not be."""
+        return self._beside.check()
+
     def _start(self, store: ObjectStore, bus: Bus) -> ExportJob:
         exporter = SegmentExporter(
             store,
@@ -130,7 +141,12 @@ class Runtime:
             ),
             observer=self._observer,
         )
-        return ExportJob(worker, self.replayers)
+        if (days := self._settings.keep_days) is not None:
+            retention = Retention(store, self._metrics, days=days)
+            self._beside = BackgroundTasks(
+                {"retention": retention.run}, outage_errors=(StorageError,)
+            )
+        return ExportJob(worker, self.replayers, self._beside)
 
 
 def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) -> FastAPI:
@@ -143,6 +159,7 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
     runtime = Runtime(settings, cartridge, metrics, store=store)
     runtime.lifecycle.add_checks(readiness)
     readiness.add("replays", runtime.replayers.check)
+    readiness.add("retention", runtime.check_retention)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

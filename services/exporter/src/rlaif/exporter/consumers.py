@@ -50,6 +50,9 @@ class ExporterMetrics:
             "export_seconds", "Time from the event to the stored manifest."
         )
         self._frames = metrics.counter("replayed_frames", "Game frames played, prefixes included.")
+        self._expired = metrics.counter(
+            "expired_objects", "Objects of segments deleted after EXPORTER_KEEP_DAYS."
+        )
 
     def exported(self, *, frames: int, seconds: float, first: bool) -> None:
         self._segments.labels("exported" if first else "overtaken").inc()
@@ -64,6 +67,9 @@ class ExporterMetrics:
         """Count a capture that can never be exported."""
         if fault.reason == "ram_hash_mismatch":
             self._mismatches.inc()
+
+    def expired(self, objects: int) -> None:
+        self._expired.inc(objects)
 
     def lost_replay(self, fault: LostReplayError) -> None:
         self._lost.labels(fault.reason.removeprefix("replay_")).inc()

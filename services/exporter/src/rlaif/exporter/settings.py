@@ -6,7 +6,7 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.service.settings import ServiceSettings
+from rlaif.service.settings import INTERNAL, ServiceSettings
 
 FRAMES_PER_SECOND = 60
 """Frame rate of the Game Boy; emulation is many times faster."""
@@ -55,9 +55,12 @@ class ExporterSettings(ServiceSettings):
         le=64,
         description="Segments replayed at once; each takes one core and one process.",
     )
-    ack_wait_seconds: float = Field(
-        default=30.0,
-        gt=0,
-        description="Seconds without a heartbeat after which a segment is delivered to another "
-        "exporter; equal for all exporters. With NATS_MANAGE_STREAMS=false it is 30 s.",
+    keep_days: float | None = Field(
+        default=None,
+        ge=1,
+        description="Days after which an exported segment is deleted: its states, observations, "
+        "pictures and film. Its capture, from which it can be exported again, and its score stay. "
+        "Longer than judges may be down. Unset: segments are kept.",
     )
+    ack_wait_seconds: float = Field(default=30.0, gt=0, json_schema_extra=INTERNAL)
+    """After this long without a sign of life an exporter's segment goes to another."""

@@ -28,6 +28,8 @@ def scrub_episodes(episodes: ObjectStore) -> Iterator[Finding]:
             scores.append(info.key)
         elif keys.manifest_ids(info.key) is not None:
             yield from _segment(episodes, info.key, digests)
+        elif (file := keys.segment_file_ids(info.key)) is not None:
+            digests.setdefault(keys.manifest(*file), "")
     for key in scores:
         yield from _score(episodes, key, digests)
 
@@ -73,8 +75,10 @@ def _score(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterator
     except (ValidationError, ObjectCorruptError) as error:
         yield _unreadable(key, error)
         return
-    if (found := digests.get(score.manifest_key)) != score.manifest_sha256:
-        state = "is missing" if found is None else "is another one"
+    found = digests.get(score.manifest_key)
+    # Of a segment that was deleted after EXPORTER_KEEP_DAYS no file is left.
+    if found not in (None, score.manifest_sha256):
+        state = "is another one" if found else "is missing"
         text = f"{key} judged {score.manifest_key}, which {state}; restore it from a backup"
         yield Finding("I4", "judged_manifest_changed", key, text)
 

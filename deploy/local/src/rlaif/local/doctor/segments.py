@@ -13,9 +13,12 @@ def check_segments(facts: Facts) -> list[Finding]:
 
 
 def unexported(facts: Facts) -> list[str]:
-    """Captured segments that nothing waits for, and that have neither manifest nor letter."""
+    """Captured segments that nothing waits for, and that have no manifest, score or letter.
+
+    One that was scored was exported, and may have been deleted since (EXPORTER_KEEP_DAYS).
+    """
     known = facts.captured | facts.captures.keys()
-    return sorted(known - facts.manifests.keys() - facts.dead - facts.pending)
+    return sorted(known - facts.manifests.keys() - facts.scored - facts.dead - facts.pending)
 
 
 def unscored(facts: Facts) -> list[str]:
