@@ -17,22 +17,32 @@ MAX_LETTERS = 1000
 """Dead letters that are kept, up to 3 kB each."""
 
 
-class Seen:
-    """A set of ids, 8 bytes of digest each.
+NEWEST_SEGMENTS = 500_000
+"""More than the streams hold by default, of which a restart reads all: 160 MiB are some 270,000."""
 
-    Reconcilers may repeat an event at any later time, so nothing is dropped. Two of a million
-    entries collide with probability 3e-8.
+
+class Flags:
+    """Bits by id, of the `limit` to `2 * limit` ids that were used last: some 100 bytes each.
+
+    The others are forgotten. Two of a million collide with probability 3e-8.
     """
 
-    def __init__(self) -> None:
-        self._digests: set[bytes] = set()
+    def __init__(self, limit: int = NEWEST_SEGMENTS) -> None:
+        self._limit = limit
+        self._new: dict[int, int] = {}
+        self._old: dict[int, int] = {}
 
-    def first(self, *parts: str) -> bool:
-        digest = blake2b("\0".join(parts).encode(), digest_size=8).digest()
-        if digest in self._digests:
-            return False
-        self._digests.add(digest)
-        return True
+    def __len__(self) -> int:
+        return len(self._new) + len(self._old)
+
+    def add(self, name: str, bits: int) -> int:
+        """Set bits of an id; returns those that were not set."""
+        key = int.from_bytes(blake2b(name.encode(), digest_size=8).digest())
+        before = self._new.get(key) or self._old.pop(key, 0)
+        self._new[key] = before | bits
+        if len(self._new) >= self._limit:
+            self._old, self._new = self._new, {}
+        return bits & ~before
 
 
 @dataclass
@@ -56,8 +66,7 @@ class PipelineCounts:
     def __init__(self) -> None:
         self.followed = False
         self.dead = DeadLetters()
-        self._seen = Seen()
-        self._reached = Seen()
+        self._segments = Flags()
         self._runs: dict[str, RunCounts] = {}
         self._newest: tuple[datetime, str] | None = None
 
@@ -69,11 +78,14 @@ class PipelineCounts:
         """Count a segment at a stage and those before it; False when this event was known."""
         if self._newest is None or at > self._newest[0]:
             self._newest = (at, run_id)
-        if not self._seen.first(stage, segment_id):
+        number = STAGES.index(stage)
+        told, reached = 1 << len(STAGES) + number, (2 << number) - 1
+        new = self._segments.add(segment_id, told | reached)
+        if not new & told:
             return False
         run = self._runs.setdefault(run_id, RunCounts())
-        for each in STAGES[: STAGES.index(stage) + 1]:
-            run.counts[each] += self._reached.first(each, segment_id)
+        for place, each in enumerate(STAGES):
+            run.counts[each] += new >> place & 1
         run.last_at[stage] = max(at, run.last_at.get(stage, at))
         return True
 
@@ -88,14 +100,14 @@ class DeadLetters:
     """Dead letters that were not sent again; the newest `MAX_LETTERS` can be listed."""
 
     def __init__(self) -> None:
-        self._seen = Seen()
+        self._seen = Flags()
         self._consumers: dict[str, list[str]] = {}
         """Dead event → consumers that could not handle it."""
         self._rows: deque[DeadLetterRow] = deque(maxlen=MAX_LETTERS)
 
     def add(self, event: CloudEvent[DeadLetter]) -> bool:
         """Add one dead letter; False when it was known."""
-        if not self._seen.first(event.id):
+        if not self._seen.add(event.id, 1):
             return False
         self._consumers.setdefault(event.data.event_id, []).append(event.data.consumer)
         shown = event.data.model_dump(include=set(DeadLetterRow.model_fields))
