@@ -506,7 +506,7 @@ def policy_input_page() -> str:
             (
                 f"{field.span.start}-{field.span.stop - 1} `{field.name}`"
                 + ("" if field.codes is None else f" codes 0 to {field.codes - 1}"),
-                f"{field.meaning} ({_slot_names(field.slots)})",
+                field.meaning + _slot_names(field.slots),
             )
             for field in POLICY_INPUT.fields
         ),
@@ -514,9 +514,12 @@ def policy_input_page() -> str:
 
 
 def _slot_names(slots: tuple[str, ...]) -> str:
+    """The names of several slots in brackets; a single one is the field itself."""
+    if len(slots) == 1:
+        return ""
     if len(slots) > _LISTED or slots[-1] == f"bit_{len(slots) - 1}":
-        return f"{slots[0]} … {slots[-1]}"
-    return ", ".join(slots)
+        return f" ({slots[0]} … {slots[-1]})"
+    return f" ({', '.join(slots)})"
 
 
 # --- Markdown -------------------------------------------------------------------------------------

@@ -35,8 +35,8 @@ INTRODUCTION = """\
 # Seedling Vale in pictures
 
 Moments of the walkthrough of the embedded game, twice the size of the screen (320x288).
-Written by `walk.py --shots` in `libs/game/cartridge`; do not edit. What the game is and
-how it is built: [libs/game/cartridge](../../libs/game/cartridge/README.md).
+Written by `walk.py --shots` in `libs/game/cartridge`; do not edit. The game and its
+build: [libs/game/cartridge](../../libs/game/cartridge/README.md).
 
 Rooms slide past each other on foot; doors, caves, the satchel, a season and a death fade
 to black and back. Water, fire and plants move, characters flash white when hit, and `make

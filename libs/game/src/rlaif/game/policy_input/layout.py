@@ -153,9 +153,9 @@ _MOMENT = (
     Field("enemies_near", tuple(f"enemy_{n}" for n in range(1, NEAREST_ENEMIES + 1)),
           "which enemies are nearest, in the order of the observation", ENEMY_CODES),
     Field("own_object", ("present", "dx", "dy", "timer"),
-          "what the player has set or thrown (a bomb, a flame), the nearest: 0.5 + pixels / 512, "
+          "nearest object set or thrown by the player (bomb, flame): 0.5 + pixels / 512, "
           "its first counter of 255"),
-    Field("own_object_id", ("item",), "which item it is, 0 none", ITEM_CODES),
+    Field("own_object_id", ("item",), "its item, 0 none", ITEM_CODES),
 )  # fmt: skip
 
 _OWNED = (
@@ -183,7 +183,7 @@ _OWNED = (
 
 _SCENE = (
     Field("room", ("room",), "group * 256 + room", ROOM_CODES),
-    Field("area", _bits(8), "what kind of place (wTilesetFlags): 0 outdoors, 2 indoors, 3 dungeon, "
+    Field("area", _bits(8), "kind of place (wTilesetFlags): 0 outdoors, 2 indoors, 3 dungeon, "
           "5 side view, 7 Subrosia"),
     Field("room_flags", _bits(8), "flags of this room: 4 visited, 5 item taken, others events"),
     Field("triggers", _bits(8), "floor buttons pressed"),
@@ -195,7 +195,7 @@ _SCENE = (
 )  # fmt: skip
 
 _DEEDS = (
-    Field("things", _tiles(), "what on each tile a decision can be about: 0 nothing, then "
+    Field("things", _tiles(), "object of decisions on each tile: 0 none, then "
           + ", ".join(KINDS), len(KINDS) + 1),
     Field("allowed", tuple(decision.name for decision in DECISIONS),
           "1: this decision is possible now and was not just made here without effect"),
