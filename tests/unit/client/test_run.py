@@ -71,6 +71,14 @@ def page():
     server.server_close()
 
 
+def test_a_run_without_an_iteration_is_told_from_another_folder(folder, tmp_path):
+    (folder / "metrics.jsonl").unlink()
+    with pytest.raises(ClientError, match="first iteration has not ended"):
+        Run(folder).rows()
+    with pytest.raises(ClientError, match="is it the folder of a run"):
+        Run(tmp_path.parent).rows()
+
+
 def test_the_history_of_a_folder_is_a_data_frame(folder):
     history = Run(folder).history()
     assert list(history.columns) == ["step", "a", "b"]

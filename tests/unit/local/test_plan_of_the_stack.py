@@ -167,6 +167,9 @@ def test_what_the_user_set_wins_over_the_demos_own_choice(home, environment):
     assert settings(planned(Options(home.root)), "trainer")["RAY_WORKERS"] == "1"
     environment.setenv("RAY_WORKERS", "2")
     assert settings(planned(Options(home.root)), "trainer")["RAY_WORKERS"] == "2"
+    environment.delenv("RAY_WORKERS")
+    environment.setenv("TRAINER_RAY_WORKERS", "3")
+    assert "RAY_WORKERS" not in settings(planned(Options(home.root)), "trainer"), "its other name"
 
 
 def test_the_users_game_is_handed_to_the_services(home, tmp_path):

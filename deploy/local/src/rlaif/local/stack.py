@@ -277,8 +277,9 @@ def _service_spec(
     module = f"rlaif.{name.replace('-', '_')}"
     url = f"http://{HOST}:{port}"
     others = {variable for variable, users in CREDENTIALS.items() if name not in users}
-    # The user's settings override the demo's.
-    settings = _DEMO_SETTINGS.get(name, {}) | environment
+    # The user's settings override the demo's, also by their longer names: TRAINER_BATCH_SIZE.
+    prefix, demo = name.upper().replace("-", "_"), _DEMO_SETTINGS.get(name, {})
+    settings = {k: demo[k] for k in demo if f"{prefix}_{k}" not in environment} | environment
     environment = {key: settings[key] for key in settings.keys() - others}
     return ChildSpec(
         name=name,

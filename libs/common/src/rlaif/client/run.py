@@ -84,7 +84,9 @@ def _of_folder(folder: Path) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         name = Path(error.filename).name
-        raise ClientError(f"{folder} has no {name}: is it the folder of a run?") from error
+        started = name != "run.json" and (folder / "run.json").exists()
+        hint = "its first iteration has not ended" if started else "is it the folder of a run?"
+        raise ClientError(f"{folder} has no {name}: {hint}") from error
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
