@@ -23,7 +23,12 @@ def main() -> int:
         "row per point of the charts of a page's.",
     )
     add = parser.add_argument
-    add("run", nargs="?", default="current", help="folder, or id of a run of the page (default: its current run)")
+    add(
+        "run",
+        nargs="?",
+        default="current",
+        help="folder, or id of a run of the page (default: its current run)",
+    )
     add("--url", default=DEFAULT_HUD, help="address of the page (default: %(default)s)")
     add("--out", type=Path, help="file to write (default: standard output)")
     options = parser.parse_args()
