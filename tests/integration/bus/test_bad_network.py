@@ -1,76 +1,16 @@
 """The network between a service and NATS delays, holds or resets what they send."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
 
 from rlaif.bus.connection import Bus, connect
 from rlaif.contracts.events import SegmentCaptured
+from rlaif.testing.chaos.proxy import FaultProxy
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.servers.nats_server import NatsServer
 from rlaif.testing.waiting import all_answered, eventually
-
-
-class FaultProxy:
-    """Forwards connections to a port of this machine.
-
-    Attributes:
-        fault: `latency` delays all bytes, `black hole` holds them, `reset` ends connections.
-    """
-
-    def __init__(self, target: int) -> None:
-        self.fault = ""
-        self._target = target
-        self._flows = asyncio.Event()
-        self._writers: set[asyncio.StreamWriter] = set()
-        self._tasks: set[asyncio.Task[None] | None] = set()
-
-    async def start(self) -> int:
-        self._flows.set()
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
-
-    def disturb(self, fault: str) -> None:
-        self.fault = fault
-        if fault == "black hole":
-            self._flows.clear()
-        else:
-            self._flows.set()
-        if fault == "reset":
-            self._end_all()
-
-    async def close(self) -> None:
-        self.disturb("")
-        self._server.close()
-        self._end_all()
-        await asyncio.gather(*filter(None, self._tasks), return_exceptions=True)
-
-    def _end_all(self) -> None:
-        for writer in self._writers:
-            writer.transport.abort()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._tasks.add(asyncio.current_task())
-        self._writers.add(writer)
-        if self.fault == "reset":
-            writer.transport.abort()
-            return
-        behind, upstream = await asyncio.open_connection("127.0.0.1", self._target)
-        self._writers.add(upstream)
-        await asyncio.gather(self._forward(reader, upstream), self._forward(behind, writer))
-
-    async def _forward(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
-            while data := await source.read(65536):
-                if self.fault == "latency":
-                    await asyncio.sleep(0.2)
-                await self._flows.wait()
-                sink.write(data)
-                await sink.drain()
-        sink.transport.abort()
 
 
 @pytest.fixture
@@ -111,7 +51,7 @@ async def test_events_come_once_whatever_the_network_does(
     await eventually(lambda: len(handled) >= 5, "some events")
     proxy.disturb(disturbance)
     await asyncio.sleep(1)
-    proxy.disturb("")
+    proxy.heal()
     await publishing
     await eventually(lambda: all_answered(bus, SegmentCaptured, "exporter"), "all answers")
     stored = (await bus.stored(SegmentCaptured)).data
@@ -124,6 +64,6 @@ async def test_a_connection_that_says_nothing_is_noticed_and_comes_back(
 ) -> None:
     proxy.disturb("black hole")
     await eventually(lambda: not far.connected, "the loss")
-    proxy.disturb("")
+    proxy.heal()
     await eventually(lambda: far.connected, "its return")
     await far.publisher("trainer").publish(segment_captured())
