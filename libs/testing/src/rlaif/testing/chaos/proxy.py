@@ -19,6 +19,7 @@ class FaultProxy:
         self._flows = asyncio.Event()
         self._flows.set()
         self._open: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None] | None] = set()
         self._server: asyncio.Server | None = None
 
     async def start(self) -> int:
@@ -46,7 +47,7 @@ class FaultProxy:
             self._server.close()
         self.heal()
         self._abort_all()
-        await asyncio.sleep(0)  # their tasks end
+        await asyncio.gather(*filter(None, self._tasks), return_exceptions=True)
 
     def _abort_all(self) -> None:
         for writer in self._open:
@@ -54,6 +55,7 @@ class FaultProxy:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
+        self._tasks.add(task := asyncio.current_task())
         upstream = None
         try:
             if self._disturbance == "reset":
@@ -67,6 +69,7 @@ class FaultProxy:
             for each in filter(None, (writer, upstream)):
                 self._open.discard(each)
                 _abort(each)
+            self._tasks.discard(task)
 
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while data := await source.read(_CHUNK):
