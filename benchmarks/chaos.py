@@ -33,7 +33,7 @@ import tempfile
 import time
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -41,12 +41,12 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from outcome import HERE, finish, parser_of
+from outcome import HERE, finish, machine, parser_of
 
 from rlaif.bus.errors import BusError
 from rlaif.game.replay_check.segments import Play, RecordedSegment
 from rlaif.local.doctor.__main__ import examine
-from rlaif.local.doctor.facts import read_facts
+from rlaif.local.doctor.facts import Facts, read_facts
 from rlaif.local.doctor.findings import Report
 from rlaif.testing.chaos.faults import Injected, Injector
 from rlaif.testing.chaos.plan import fault_plan
@@ -77,6 +77,10 @@ CALM = 5
 """Consecutive looks without anything under way after which the stack is at rest."""
 
 
+Results = tuple[dict[str, Any], dict[str, Any]]
+"""Figures, and the raw data behind them."""
+
+
 @dataclass
 class Run:
     """What a run collects.
@@ -99,7 +103,7 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-async def measure(folder: Path, seed: int, segments: int, minutes: float) -> dict[str, Any]:
+async def measure(folder: Path, seed: int, segments: int, minutes: float) -> Results:
     """Run to the end; with `minutes`, the number of segments does not matter."""
     play = Play(segments=min(segments, RECORDINGS), steps=STEPS, seed=seed)
     recordings = recorded_play(play)
@@ -125,9 +129,9 @@ async def measure(folder: Path, seed: int, segments: int, minutes: float) -> dic
         after = verdict(await facts(run), rig.segments, ())
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
-        return figures(run, faulted, before, after, report) | {
-            "not_ready": [name for name in rig.children if not await rig.is_ready(name)]
-        }
+        found = figures(run, faulted, before, after, report)
+        found["not_ready"] = [name for name in rig.children if not await rig.is_ready(name)]
+        return found, raw(run)
 
 
 async def capture(
@@ -217,7 +221,7 @@ async def waiting(run: Run) -> int | None:
     return None
 
 
-async def facts(run: Run) -> Any:
+async def facts(run: Run) -> Facts:
     return await read_facts(run.rig.system.bus, run.rig.system.episodes)
 
 
@@ -229,8 +233,7 @@ async def repair(run: Run) -> Report:
             await asyncio.to_thread(system.episodes.put, key, good)
     await examine(system, root, scrub=True, repairs=True)
     await rest(run)
-    found = await facts(run)
-    for letter in found.letters:
+    for letter in await system.bus.dead_letters():
         if isinstance(letter.data.original, dict) and "data" in letter.data.original:
             await system.bus.redrive(letter.data.event_id)
     await rest(run)
@@ -263,6 +266,18 @@ def figures(
             "dead_healthy": list(before.dead_healthy),
             "findings": [f"{each.code}: {each.text}" for each in report.findings],
         },
+    }
+
+
+def raw(run: Run) -> dict[str, Any]:
+    """Every fault, every process that ended, and every sample."""
+    return {
+        "injected": [
+            {"at": each.at, "recovery": each.recovery} | asdict(each.fault)
+            for each in run.injector.done
+        ],
+        "deaths": run.rig.deaths,
+        "samples": run.samples,
     }
 
 
@@ -305,10 +320,11 @@ def share_per_hour(hours: Any, values: Any) -> float:
     return round(slope / float(np.median(values)), 3)
 
 
-def keep(run_figures: dict[str, Any], out: Path) -> None:
-    """Write the raw results."""
+def keep(results: dict[str, Any], out: Path) -> None:
+    """Write them, one field a line."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(run_figures, indent=1) + "\n")
+    lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in results.items())
+    out.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def main() -> int:
@@ -322,9 +338,14 @@ def main() -> int:
     os.environ.update(SETTINGS)
     with tempfile.TemporaryDirectory(prefix="chaos-") as temporary:
         folder = (options.data_dir or Path(temporary)).absolute()
-        found = asyncio.run(measure(folder, options.seed, options.segments, options.minutes))
+        found, raw_data = asyncio.run(
+            measure(folder, options.seed, options.segments, options.minutes)
+        )
     name = "soak" if options.minutes else f"{options.segments}-segments"
-    keep(found, HERE / f"results/chaos/{name}-seed-{options.seed}.json")
+    keep(
+        {"machine": machine()} | found | raw_data,
+        HERE / f"results/chaos/{name}-seed-{options.seed}.json",
+    )
     bad = ("lost", "duplicates", "dead_healthy", "findings")
     met = found["at_rest"] and not any(found[each] for each in bad)
     return finish(found, met=met)
