@@ -63,4 +63,4 @@ class ExporterSettings(ServiceSettings):
         "Longer than judges may be down. Unset: segments are kept.",
     )
     ack_wait_seconds: float = Field(default=30.0, gt=0, json_schema_extra=INTERNAL)
-    """After this long without a sign of life an exporter's segment goes to another."""
+    """Without a heartbeat for this long, a segment is delivered to another exporter."""
