@@ -58,9 +58,9 @@ class ExporterSettings(ServiceSettings):
     keep_days: float | None = Field(
         default=None,
         ge=1,
-        description="Days after which an exported segment is deleted: its states, observations, "
-        "pictures and film. Its capture, from which it can be exported again, and its score stay. "
-        "Longer than judges may be down. Unset: segments are kept.",
+        description="Days after which the states, observations, pictures and film of a segment are "
+        "deleted. Its capture and score remain. Use more days than an outage of the judges lasts. "
+        "Unset: no deletion.",
     )
     ack_wait_seconds: float = Field(default=30.0, gt=0, json_schema_extra=INTERNAL)
     """Without a heartbeat for this long, a segment is delivered to another exporter."""
