@@ -185,7 +185,7 @@ def _add_description(router: APIRouter, state: HudState, bus: Callable[[], Bus |
             await asyncio.sleep(CONFIRMED_SECONDS / _POLLS)
         raise Problem(
             504,
-            "trainer-silent",
+            "service-silent",
             "The trainer did not confirm",
             f"No trainer saved the description of run {run_id} within {CONFIRMED_SECONDS:g} s. "
             "Check that the trainer with this run in its data directory is up, then try again.",
