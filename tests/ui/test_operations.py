@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,11 +10,16 @@ import pytest
 
 from rlaif.bus.connection import Bus
 from rlaif.bus.dead_letters import dead_letter
+from rlaif.hud.app import create_app
+from rlaif.hud.settings import HudSettings
+from rlaif.judge.app import create_app as create_judge
+from rlaif.judge.settings import JudgeSettings
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.page.browser import Shoot
 from rlaif.testing.page.figures import FIGURES, contradictions, documents_of
 from rlaif.testing.page.stage import Stage
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import eventually
 
 
@@ -125,3 +131,17 @@ async def test_the_page_of_the_system_shows_queues_and_redrives_a_dead_letter(
 async def text(chromium: Any, selector: str) -> str:
     found: str = await chromium.evaluate(f"document.querySelector({selector!r}).innerText")
     return found
+
+
+async def test_tokens_of_a_route_are_those_that_the_judge_service_counts(
+    chromium: Any, nats_url: str, bus: Bus, stage: Stage, tmp_path: Path
+) -> None:
+    shared = {"nats_url": nats_url, "episodes_store": f"file://{tmp_path / 'episodes'}"}
+    judge = {"models_store": f"file://{tmp_path / 'models'}", "llm_base_url": "http://127.0.0.1:9"}
+    async with serve(create_judge(JudgeSettings.model_validate(shared | judge))) as judge_url:
+        settings = HudSettings.model_validate(shared | {"judge_url": judge_url})
+        async with serve(create_app(settings)) as url:
+            await chromium.open(f"{url}/llm")
+            await stage.calls(3)
+            tokens = "document.querySelector('[data-figure*=\"standing.prompt_tokens\"]')"
+            await chromium.wait_for(f"{tokens}?.textContent === '0'", 60)
