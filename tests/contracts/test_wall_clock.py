@@ -13,6 +13,7 @@ SOURCES = [
 STAMPS = {
     "storage/file.py": "ages of temporary files, by the file system's own times",
     "run_folder/metrics_log.py": "the time stamp of TensorBoard's format",
+    "doctor/repair.py": "the id of an event that is announced again",
     "mock_llm/chat.py": "the field `created` of a completion",
     "service/live.py": "signs of life that runners write with this machine's clock",
 }
