@@ -144,4 +144,4 @@ async def test_tokens_of_a_route_are_those_that_the_judge_service_counts(
             await chromium.open(f"{url}/llm")
             await stage.calls(3)
             tokens = "document.querySelector('[data-figure*=\"standing.prompt_tokens\"]')"
-            await chromium.wait_for(f"{tokens}?.textContent === '0'", 60)
+            await chromium.wait_for(f"{tokens}?.textContent === '0'")
