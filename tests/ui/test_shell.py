@@ -256,9 +256,10 @@ async def test_a_banner_that_comes_or_goes_moves_nothing_and_is_seen(
     chromium: Any, hud_url: str, stage: Stage, size: tuple[int, int]
 ) -> None:
     await chromium.open(hud_url, *size)
-    await stage.segments(3, exported=3, scored=3)
+    await stage.segments(1, exported=1, scored=1)
     await stage.progress()
     await chromium.wait_for("document.querySelector('#verdict .words') !== null")
+    await chromium.wait_for("document.querySelector('#run').innerText.includes('Steps trained')")
     await chromium.wait_for(f"{BANNERS} === 0")
     now = f"JSON.stringify({PLACES})"
     await chromium.wait_for(f"window.places === {now} || !(window.places = {now})")
