@@ -472,6 +472,6 @@ def test_any_bytes_of_the_champion_or_its_model_keep_the_loaded_one(
     with contextlib.suppress(StorageError):
         asyncio.run(watcher.refresh())
     for command in commands:
-        assert command.withdrawn or sha256(Path(command.path).read_bytes()).hexdigest() == (
-            command.sha256
-        )
+        assert command.withdrawn is not None or sha256(
+            Path(command.path).read_bytes()
+        ).hexdigest() == (command.sha256)
