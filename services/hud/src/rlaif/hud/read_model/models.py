@@ -111,11 +111,9 @@ class RewardModels:
         change = self._change
         if change is not None and (newest is None or change.time >= newest.time):
             data = change.data
-            return (
-                None
-                if data.withdrawn is not None
-                else self._live(data.version, data.activation, data)
-            )
+            if data.withdrawn is not None:
+                return None
+            return self._live(data.version, data.activation, data)
         return self._live(newest.data.version, newest.data.activation, None) if newest else None
 
     def view(
