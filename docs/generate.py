@@ -329,7 +329,7 @@ def _bounds(field: dict[str, Any]) -> str:
     low, high = field.get("minimum"), field.get("maximum")
     if low is not None and high is not None and high < MAX_SECONDS:
         return f" {low} to {high}"
-    return f" ≥ {low}" if low is not None else ""
+    return f" ≥ {low}" if low is not None and low > -MAX_SECONDS else ""
 
 
 def _default(field: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rlaif.contracts.model import Contract, Count, Seconds
+from rlaif.contracts.model import Amount, Contract, Count, Seconds
 
 Counts = dict[str, Count]
 
@@ -88,4 +88,4 @@ class ModeFigures(Contract):
         description="Suggestions: given, and outcomes: followed, declined, expired, left (the "
         "room, the episode or the policy's turn ended), replaced.",
     )
-    bonus: float = Field(default=0.0, description="Reward for following suggestions.")
+    bonus: Amount = Field(default=0.0, description="Reward for following suggestions.")

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
-from rlaif.contracts.model import Contract, Count, Id, Positive, Seconds
+from rlaif.contracts.model import Amount, Contract, Count, Id, Positive, Seconds
 from rlaif.contracts.reward_models import GamingAlarm, GateMetrics
 from rlaif.contracts.run_origin import RunDescription
 from rlaif.contracts.telemetry.assistance import AssistanceEvent, ModeFigures
@@ -110,8 +110,8 @@ class RewardBreakdown(Telemetry):
 
     run_id: Id
     env_step: Count
-    parts: dict[str, float]
-    total: float
+    parts: dict[str, Amount]
+    total: Amount
 
 
 class PaidStep(Contract):
@@ -121,11 +121,11 @@ class PaidStep(Contract):
         description="Increases by one per decision; skips one after a gap of unknown length."
     )
     env_step: FrameStep
-    reward: float = Field(description="Environment reward.")
-    parts: dict[str, float] = Field(
+    reward: Amount = Field(description="Environment reward.")
+    parts: dict[str, Amount] = Field(
         default_factory=dict, description="Its parts, without those that are 0."
     )
-    paid: float | None = Field(
+    paid: Amount | None = Field(
         default=None,
         description="Shaping reward at full weight: during a ramp-in, PPO gets less. Null without "
         "a reward model, or when it does not shape each step.",
@@ -224,8 +224,8 @@ class WatchedPay(Telemetry):
     env: Id
     env_step: FrameStep
     reward_model_version: int | None = Field(default=None, description="Null without a live model.")
-    potential: float | None = Field(default=None, description="Of the state on the screen.")
-    rises: tuple[float, ...] | None = Field(
+    potential: Amount | None = Field(default=None, description="Of the state on the screen.")
+    rises: tuple[Amount, ...] | None = Field(
         default=None,
         max_length=100,
         description="Change of the potential in the last seconds, summed over `bin_seconds` each, "
@@ -263,7 +263,7 @@ class EnvironmentStands(Contract):
     y: RoomY
     rooms_visited: Count = Field(description="Distinct rooms of the episode.")
     steps: Count = Field(description="Steps of four frames of the episode.")
-    episode_return: float = Field(description="Environment reward of the episode so far.")
+    episode_return: Amount = Field(description="Environment reward of the episode so far.")
 
 
 class EnvironmentsSeen(Telemetry):
