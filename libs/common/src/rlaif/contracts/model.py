@@ -24,7 +24,7 @@ Positive = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 Seconds = Annotated[float, Field(ge=0, le=MAX_SECONDS)]
 Amount = Annotated[float, Field(ge=-1e12, le=1e12)]
-"""A reward, potential or rate: sums of them stay finite."""
+"""A reward or potential: sums of them stay finite."""
 
 
 class Contract(BaseModel):

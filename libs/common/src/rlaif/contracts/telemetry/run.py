@@ -4,51 +4,51 @@ from typing import Any
 
 from pydantic import Field
 
-from rlaif.contracts.model import Amount, Contract, Count, Positive
+from rlaif.contracts.model import Contract, Count, Positive
 
 
 class RunFigures(Contract):
     """Figures of a run after its last iteration; null: not known yet."""
 
     episodes: Count | None = Field(default=None, description="Finished episodes.")
-    steps_per_second: Amount | None = Field(
+    steps_per_second: float | None = Field(
         default=None, description="Decisions per second, over the last 10 s."
     )
-    frames_per_second: Amount | None = Field(
+    frames_per_second: float | None = Field(
         default=None, description="Game frames of these decisions per second, waits included."
     )
-    trained_seconds: Amount | None = Field(
+    trained_seconds: float | None = Field(
         default=None, description="In the training loop, over all attempts; limited by RUN_HOURS."
     )
-    seconds_left: Amount | None = Field(default=None, description="Training time to its end.")
-    episode_return_mean: Amount | None = Field(
+    seconds_left: float | None = Field(default=None, description="Training time to its end.")
+    episode_return_mean: float | None = Field(
         default=None, description="Environment reward of the last 100 finished episodes."
     )
-    shaped_return_mean: Amount | None = Field(
+    shaped_return_mean: float | None = Field(
         default=None,
         description="Rise of weight * potential in the last 100 finished episodes: the shaping "
         "reward without discounting.",
     )
-    episode_length_mean: Amount | None = Field(default=None, description="Steps of the game.")
-    rooms_mean: Amount | None = Field(default=None, description="Distinct rooms per episode.")
-    milestone_fraction: Amount | None = Field(
+    episode_length_mean: float | None = Field(default=None, description="Steps of the game.")
+    rooms_mean: float | None = Field(default=None, description="Distinct rooms per episode.")
+    milestone_fraction: float | None = Field(
         default=None, description="Mean share of main milestones, of the last 100 episodes."
     )
-    milestones_mean: Amount | None = Field(
+    milestones_mean: float | None = Field(
         default=None, description="Milestones at the end of an episode, by RAM."
     )
     milestones: list[str] | None = Field(
         default=None, description="Milestones reached by any episode of the run."
     )
-    potential_mean: Amount | None = Field(
+    potential_mean: float | None = Field(
         default=None, description="Mean potential of the champion over the iteration's states."
     )
-    paid_share: Amount | None = Field(
+    paid_share: float | None = Field(
         default=None,
         description="Shaping reward as a share of the sum of absolute rewards of the iteration, "
         "0 to 1; null without a reward model.",
     )
-    paid_advantage_share: Amount | None = Field(
+    paid_advantage_share: float | None = Field(
         default=None,
         description="Likewise of the variance of the advantages. Below 0 it opposes the rest.",
     )
@@ -56,7 +56,7 @@ class RunFigures(Contract):
     segments_skipped: Count | None = Field(
         default=None, description="Not captured: over the budget."
     )
-    reward_model_share: Amount | None = Field(
+    reward_model_share: float | None = Field(
         default=None,
         description="Weight of the live version; during its ramp-in the rest is the previous "
         "one's.",
