@@ -1,7 +1,6 @@
 """The disk of NATS fills up under the launcher: a real file system, full to the last byte.
 
-It is a small tmpfs in a mount namespace that a process of the test holds, for which no rights are
-needed where the kernel lets users have namespaces.
+A process of the test holds its mount (`rlaif.testing.small_disk`).
 """
 
 import contextlib
@@ -22,10 +21,13 @@ from rlaif.local.child import Child
 from rlaif.local.places import DataDirectory, Ports
 from rlaif.local.stack import Options, Stack, plan
 from rlaif.testing.data.events import segment_captured
+from rlaif.testing.small_disk import NO_SMALL_DISK, has_small_disk, on_small_disk
 from rlaif.testing.waiting import eventually
 
-HOLD = 'mount -t tmpfs -o size=16m tmpfs "$0" && echo mounted && exec sleep 900'
+HOLD = ("sh", "-c", "echo mounted && exec sleep 900")
 RETRY = timedelta(seconds=2)
+
+pytestmark = pytest.mark.skipif(not has_small_disk(), reason=NO_SMALL_DISK)
 
 
 @pytest.fixture
@@ -38,15 +40,11 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
 def holder(tmp_path: Path) -> Iterator[int]:
     """Process id of the one that holds the mount."""
     (tmp_path / "nats/js").mkdir(parents=True)
-    command = ["unshare", "-Urm", "sh", "-c", HOLD, str(tmp_path / "nats/js")]
-    try:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    except FileNotFoundError:
-        pytest.skip("unshare is not installed")
+    command = [*on_small_disk(tmp_path / "nats/js", 16), *HOLD]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
     try:
-        if process.stdout.readline() != b"mounted\n":
-            pytest.skip("this user may not mount a tmpfs: run as root, or allow user namespaces")
+        assert process.stdout.readline() == b"mounted\n"
         yield process.pid
     finally:
         process.kill()

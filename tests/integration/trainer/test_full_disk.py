@@ -1,17 +1,14 @@
 """The disk of a running trainer fills up for a while: a real file system, full to the last byte.
 
-It is a small tmpfs in a mount namespace of the trainer's own, for which no rights are needed where
-the kernel lets users have namespaces. Where it does not, `tests/unit/trainer/test_disk.py` still
-shows each writer and the supervisor on `/dev/full`.
+Where the kernel lets users have no namespaces (`rlaif.testing.small_disk`),
+`tests/unit/trainer/test_disk.py` still shows each writer and the supervisor on `/dev/full`.
 """
 
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -20,26 +17,14 @@ from typing import Any
 import httpx
 import pytest
 
+from rlaif.testing.small_disk import NO_SMALL_DISK, has_small_disk, on_small_disk
 from rlaif.testing.waiting import eventually
 
 SECONDS = 240.0
-MOUNT = 'mount -t tmpfs -o size=24m tmpfs "$0" && exec "$@"'
-NAMESPACE = ("unshare", "-Urm", "sh", "-c", MOUNT)
-
-
-def _may_mount() -> bool:
-    if shutil.which("unshare") is None:
-        return False
-    tried = subprocess.run([*NAMESPACE, "/mnt", "true"], capture_output=True, check=False)
-    return tried.returncode == 0
-
 
 pytestmark = [
     pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        not _may_mount(),
-        reason="this user may not mount a tmpfs: run as root, or allow user namespaces",
-    ),
+    pytest.mark.skipif(not has_small_disk(), reason=NO_SMALL_DISK),
 ]
 
 
@@ -103,7 +88,9 @@ async def trainer(tmp_path: Path, port: int) -> AsyncIterator[Trainer]:
     command = (sys.executable, "-m", "rlaif.trainer", "--port", str(port))
     options = ("--data-dir", str(tmp_path), "--checkpoint-minutes", "0.05")
     process = await asyncio.create_subprocess_exec(
-        *(*NAMESPACE, str(tmp_path), *command, *options),
+        *on_small_disk(tmp_path, 24),
+        *command,
+        *options,
         env=os.environ
         | {
             "RAY_WORKERS": "0",

@@ -21,42 +21,10 @@ from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.crashing import Crash, Writes, crashing
 from rlaif.testing.data.judging.candidates import passed_candidate
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-
-
-class Crash(Exception):
-    """The process dies here."""
-
-
-class CrashingStore:
-    """Dies before or after the write whose key holds `at`."""
-
-    def __init__(self, store: ObjectStore, at: str, *, after: bool) -> None:
-        self._store = store
-        self._at = at
-        self._after = after
-
-    def put(self, key: str, data: bytes, **options: Any) -> None:
-        self._write("put", key, data, options)
-
-    def put_once(self, key: str, data: bytes, **options: Any) -> bool:
-        return bool(self._write("put_once", key, data, options))
-
-    def put_over(self, key: str, data: bytes, tag: str, **options: Any) -> bool:
-        return bool(self._write("put_over", key, data, {"tag": tag, **options}))
-
-    def _write(self, method: str, key: str, data: bytes, options: dict[str, Any]) -> Any:
-        if self._at in key and not self._after:
-            raise Crash
-        done = getattr(self._store, method)(key, data, **options)
-        if self._at in key:
-            raise Crash
-        return done
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
 
 def registry_of(store: Any) -> ModelRegistry:
@@ -138,9 +106,8 @@ def test_a_version_whose_file_was_changed_cannot_be_activated(file_store):
 def test_a_crash_at_any_step_heals(file_store, at, after, earlier):
     if earlier:
         publish(file_store, 0)
-    crashing = CrashingStore(file_store, at, after=after)
     with pytest.raises(Crash):
-        publish(crashing, 1)
+        publish(crashing(file_store, at, after=after), 1)
     committed = at in ("champion.json", "activations/") or (at == "manifest.json" and after)
     healed = registry_of(file_store).heal()
     version = int(earlier) + int(committed)
@@ -162,9 +129,9 @@ def test_a_crash_at_any_step_heals(file_store, at, after, earlier):
 def test_a_crash_in_a_change_of_the_champion_leaves_the_old_or_the_new(file_store, pin, after):
     publish(file_store, 0)
     publish(file_store, 1)
-    crashing = registry_of(CrashingStore(file_store, "champion.json", after=after))
+    registry = registry_of(crashing(file_store, "champion.json", after=after))
     with pytest.raises(Crash):
-        crashing.pin("good") if pin else crashing.activate(1, pin_reason="bad")
+        registry.pin("good") if pin else registry.activate(1, pin_reason="bad")
     live = registry_of(file_store).heal()
     assert live is not None
     assert live.champion.version == (1 if after and not pin else 2)
@@ -174,7 +141,7 @@ def test_a_crash_in_a_change_of_the_champion_leaves_the_old_or_the_new(file_stor
 
 def test_an_orphan_of_another_network_costs_a_version_and_is_never_overwritten(file_store):
     with pytest.raises(Crash):
-        publish(CrashingStore(file_store, "rm.safetensors", after=True), 1)
+        publish(crashing(file_store, "rm.safetensors", after=True), 1)
     orphan = file_store.get(keys.reward_model(1, "rm.safetensors"))
     live = publish(file_store, 2)
     assert live.champion.version == 2
@@ -197,19 +164,19 @@ def test_a_publication_cut_off_after_a_roll_back_is_healed(file_store):
     publish(file_store, 1)
     registry_of(file_store).activate(1)
     with pytest.raises(Crash):
-        publish(CrashingStore(file_store, "champion.json", after=False), 2)
+        publish(crashing(file_store, "champion.json", after=False), 2)
     healed = registry_of(file_store).heal()
     assert healed is not None
     assert (healed.champion.version, healed.champion.activation) == (3, 4)
 
 
 def test_a_lost_answer_to_the_commit_is_found_to_be_ours(file_store):
-    class Forgetful(CrashingStore):
-        def _write(self, method: str, key: str, data: bytes, options: dict[str, Any]) -> Any:
-            done = getattr(self._store, method)(key, data, **options)
+    class Forgetful(Writes):
+        def write(self, method: str, *given: Any, **options: Any) -> Any:
+            done = super().write(method, *given, **options)
             return False if method == "put_once" else done
 
-    live = publish(Forgetful(file_store, "", after=True))
+    live = publish(Forgetful(file_store))
     assert live.champion.version == 1
 
 
@@ -264,9 +231,9 @@ def test_a_champion_of_an_older_writer_is_read(file_store):
 
 
 def test_a_store_that_takes_no_version_is_an_error_and_no_endless_loop(file_store):
-    class Refusing(CrashingStore):
-        def _write(self, method: str, key: str, data: bytes, options: dict[str, Any]) -> Any:
-            return getattr(self._store, method)(key, b"another's", **options) and False
+    class Refusing(Writes):
+        def write(self, method: str, key: str, _data: bytes, *given: Any, **options: Any) -> Any:
+            return super().write(method, key, b"another's", *given, **options) and False
 
     with pytest.raises(CorruptRegistryError, match="versions 1 to 20"):
-        publish(Refusing(file_store, "", after=True))
+        publish(Refusing(file_store))

@@ -286,8 +286,8 @@ def _service_spec(
         command=(sys.executable, "-m", module, "--host", HOST, "--port", str(port)),
         environment=environment,
         # Started once /livez answers: missing dependencies (/readyz) must not block the others.
-        ready=_answers(f"{url}/livez"),
-        answers=_answers(f"{url}/livez", busy=True),
+        ready=answers(f"{url}/livez"),
+        answers=answers(f"{url}/livez", busy=True),
         log=home.log(name),
         directory=home.root,
         where=url,
@@ -303,7 +303,7 @@ def _stop_seconds(environment: Mapping[str, str]) -> float:
         return STOP_SECONDS
 
 
-def _answers(url: str, *, busy: bool = False) -> Callable[[], Awaitable[bool]]:
+def answers(url: str, *, busy: bool = False) -> Callable[[], Awaitable[bool]]:
     """Whether it answers 200 or, if `busy` is enough, that it has too many connections."""
     wanted = (200, 503) if busy else (200,)
 

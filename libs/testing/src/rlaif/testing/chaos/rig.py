@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,7 +20,7 @@ from rlaif.game.replay_check.segments import RecordedSegment
 from rlaif.local.child import Child, ChildSpec
 from rlaif.local.doctor.opening import Opened, opened
 from rlaif.local.places import DataDirectory, Ports
-from rlaif.local.stack import Options, Stack, plan
+from rlaif.local.stack import Options, Stack, answers, plan
 from rlaif.local.strays import descendants
 from rlaif.testing.chaos.plan import SERVERS
 from rlaif.testing.chaos.proxy import FaultProxy
@@ -87,7 +86,7 @@ class Rig:
         spec = self.children[name].spec
         if name in SERVERS:
             return await spec.ready()
-        return await _answers(f"{spec.where}/readyz")
+        return await answers(f"{spec.where}/readyz")()
 
     def tree(self, name: str) -> list[int]:
         """Process ids of a child and of its descendants; empty while it is down."""
@@ -163,17 +162,9 @@ def _rerouted(
 
 def _second(spec: ChildSpec, port: int, environment: dict[str, str]) -> ChildSpec:
     url = f"http://127.0.0.1:{port}"
-    alive = partial(_answers, f"{url}/livez")
+    alive = answers(f"{url}/livez")
     return replace(
         spec, name=f"{spec.name}-2", command=(*spec.command[:-1], str(port)), where=url,
         environment=environment, log=spec.log.with_stem(f"{spec.log.stem}-2"),
         ready=alive, answers=alive,
     )  # fmt: skip
-
-
-async def _answers(url: str) -> bool:
-    try:
-        async with httpx.AsyncClient(trust_env=False, timeout=5) as client:
-            return (await client.get(url)).status_code == httpx.codes.OK
-    except httpx.HTTPError:
-        return False

@@ -67,7 +67,7 @@ export function withQuery(address, values) {
   return said ? `${path}?${said}` : path;
 }
 
-/** @typedef {import("./router.js").Entry} Entry  its page is loaded when it is opened first; one with a label stands in the navigation */
+/** @typedef {import("./router.js").Entry} Entry  its module is loaded when the page is first opened; the navigation lists the entries with a label */
 
 /** @type {readonly Entry[]} */
 export const PAGES = [
