@@ -100,10 +100,14 @@ class Chromium:
         )
 
     async def visit(self, address: str) -> None:
-        """Go to another page of the HUD by its link in the navigation."""
+        """Go to a page of the HUD by its link in the navigation, also to the page that is shown."""
         link = f"document.querySelector('#nav a[href={json.dumps(address)}]')"
+        # The link to the page that is shown is current before the page is drawn anew.
+        await self.evaluate("document.getElementById('page').firstElementChild.dataset.left = ''")
         await self.evaluate(f"{link}.click()")
-        await self.wait_for(f"{link}.ariaCurrent === 'page'")
+        await self.wait_for(
+            f"{link}.ariaCurrent === 'page' && document.querySelector('[data-left]') === null"
+        )
 
     async def tab(self, name: str) -> None:
         """Choose a tab of the live page: training, rewards or pipeline."""
