@@ -22,6 +22,8 @@ its segments are labelled before training, so that a reward model is live early.
     judges-novelty, meaningless-novelty, novelty
                       as judges, meaningless and nothing with preset `novelty`: the bonus for new
                       places that `game` contains
+    judges-game, meaningless-game
+                      as judges and meaningless in addition to all rewards of `game`
 
 The mock LLM's expert labels the segments of the search and those that the run itself captured. A
 reward model is fitted before training and when the labels have grown by a quarter; it goes live if
@@ -93,11 +95,12 @@ RESULTS = Path(__file__).parent / "results" / "rewards"
 ARMS = (
     "judges", "exchanged", "game",
     "judges-potential", "judges-stable", "meaningless", "random", "nothing", "exchanged-potential",
-    "judges-novelty", "meaningless-novelty", "novelty",
+    "judges-novelty", "meaningless-novelty", "novelty", "judges-game", "meaningless-game",
 )  # fmt: skip
 PLAN = (
     (("judges", "exchanged", "game"), range(1, 13)),
     (("judges-novelty", "meaningless-novelty", "novelty"), range(1, 13)),
+    (("judges-game", "meaningless-game"), range(1, 13)),
     (("judges-potential", "judges-stable", "meaningless", "random", "nothing"), range(1, 7)),
 )
 DECISIONS = 150_000
@@ -126,6 +129,8 @@ _COMPARED = (
     ("judges-potential", "exchanged-potential"), ("game", "nothing"),
     ("judges-novelty", "meaningless-novelty"), ("judges-novelty", "novelty"),
     ("judges-novelty", "game"), ("judges-novelty", "judges"),
+    ("judges-game", "game"), ("judges-game", "meaningless-game"),
+    ("judges-game", "judges-novelty"),
 )  # fmt: skip
 
 RUN_ROW = (
@@ -155,7 +160,7 @@ class Run(NamedTuple):
     def settings(self) -> TrainerSettings:
         """Without starts: they are files."""
         mode = "potential" if self.arm.endswith("-potential") else "height"
-        preset = "default" if self.arm == "game" else "judges"
+        preset = "default" if self.arm.endswith("game") else "judges"
         if self.arm.endswith("novelty"):
             preset = "novelty"
         shaping = {"mode": mode} if self.has_model else {"weight": 0.0}
