@@ -16,6 +16,9 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from rlaif.mock_llm import chat
 
+_GARBAGE = 'Sure! I would say progress is about 11/10. {"progress": NaN, "score": "great",,'
+"""An answer as a model without constrained decoding might give it."""
+
 
 class Fault(StrEnum):
     """Kinds of faults.
@@ -157,9 +160,6 @@ async def _endless() -> AsyncIterator[bytes]:
         yield b" " * 16_384
         await asyncio.sleep(0)
 
-
-_GARBAGE = 'Sure! I would say progress is about 11/10. {"progress": NaN, "score": "great",,'
-"""An answer as a model without constrained decoding might give it."""
 
 _REJECTIONS: dict[Fault | None, tuple[str, str, int]] = {
     Fault.BLIND: ("image input is not supported", "server_error", 500),

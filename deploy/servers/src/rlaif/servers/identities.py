@@ -28,6 +28,11 @@ SEGMENTS = ""
 _ALL_TELEMETRY = "telemetry.>"
 _DEAD = spec_of(DeadLetter).stream
 
+_ACKS = ("", "*.*.")
+"""What precedes the stream in the two forms of the subject of an acknowledgement."""
+
+_WRITE = ["s3:PutObject", "s3:DeleteObject"]
+
 
 @dataclass(frozen=True)
 class Objects:
@@ -150,10 +155,6 @@ def published(identity: Identity) -> list[str]:
     ]
 
 
-_ACKS = ("", "*.*.")
-"""What precedes the stream in the two forms of the subject of an acknowledgement."""
-
-
 def subscribed(identity: Identity) -> list[str]:
     """The subjects that an identity may subscribe to; replies to others are none of them."""
     return [f"_INBOX.{identity.name}.>", *identity.subscribes]
@@ -218,9 +219,6 @@ def _statements(objects: Objects) -> Iterator[dict[str, object]]:
             yield {"Effect": "Deny", "Action": actions, "Resource": resources}
     if any(prefix == SEGMENTS or prefix.endswith("/") for prefix in objects.read + objects.write):
         yield {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": [arn]}
-
-
-_WRITE = ["s3:PutObject", "s3:DeleteObject"]
 
 
 def s3_script() -> str:

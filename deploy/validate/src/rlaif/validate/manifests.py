@@ -10,6 +10,8 @@ Manifest = dict[str, Any]
 
 _NODE_TYPE = "ray.io/node-type"
 
+_UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "k": 1e3, "M": 1e6, "G": 1e9, "m": 1e-3}
+
 
 def read(stream: str) -> list[Manifest]:
     """The objects of a rendered stream, in its order."""
@@ -96,9 +98,6 @@ def _holds(expression: Manifest, labels: Mapping[str, str]) -> bool:
     value, values = labels.get(expression["key"]), expression.get("values") or ()
     held = {"In": value in values, "NotIn": value not in values, "Exists": value is not None}
     return held.get(expression["operator"], value is None)
-
-
-_UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "k": 1e3, "M": 1e6, "G": 1e9, "m": 1e-3}
 
 
 def quantity(text: str | int | None) -> float:

@@ -36,6 +36,9 @@ logger = logging.getLogger(__name__)
 
 _End = None
 
+MAX_UNSENT_BYTES = 1024 * 1024
+"""Above this the socket does not keep up and readings are dropped; nats-py would wait at 2 MiB."""
+
 
 @dataclass
 class _Cursor:
@@ -144,10 +147,6 @@ def _cursors(events: tuple[type[EventData], ...], history: bool) -> list[_Cursor
     for spec in map(spec_of, events):
         filters.setdefault(spec.stream, []).append(spec.pattern)
     return [_Cursor(stream, subjects, history) for stream, subjects in filters.items()]
-
-
-MAX_UNSENT_BYTES = 1024 * 1024
-"""Above this the socket does not keep up and readings are dropped; nats-py would wait at 2 MiB."""
 
 
 class LossyTelemetry:

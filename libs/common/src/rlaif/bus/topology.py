@@ -41,6 +41,9 @@ _CREATE_PAUSE = timedelta(milliseconds=50)
 
 logger = logging.getLogger(__name__)
 
+_OF_A_STREAM = ("num_replicas", "max_bytes", "discard", "subjects")
+_OF_A_CONSUMER = ("ack_wait", "max_ack_pending", "filter_subjects")
+
 
 @dataclass(frozen=True)
 class TopologySettings:
@@ -238,10 +241,6 @@ async def _ensure_consumer(js: JetStreamContext, stream: str, wanted: ConsumerCo
     except NotFoundError:
         return Part(stream, wanted, (await js.add_consumer(stream, wanted)).config, made=True)
     return Part(stream, wanted, found, made=False)
-
-
-_OF_A_STREAM = ("num_replicas", "max_bytes", "discard", "subjects")
-_OF_A_CONSUMER = ("ack_wait", "max_ack_pending", "filter_subjects")
 
 
 async def align_topology(js: JetStreamContext, settings: TopologySettings) -> list[str]:

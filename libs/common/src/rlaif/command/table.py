@@ -2,6 +2,11 @@
 
 from typing import NamedTuple
 
+_GAME = "rlaif.game.__main__:main"
+_LOCAL = "rlaif.local.__main__:main"
+_DEMONSTRATIONS = "rlaif.trainer.curriculum.__main__:main"
+_MINARI = "rlaif.trainer.curriculum.minari_dataset:main"
+
 
 class Subcommand(NamedTuple):
     """A program: its function `module:function` reads `sys.argv` and returns the exit code."""
@@ -16,11 +21,6 @@ class Subcommand(NamedTuple):
         """The distribution that has it: `rlaif.reward_model.x` is of `rlaif-reward-model`."""
         return "rlaif-" + self.target.split(".")[1].replace("_", "-")
 
-
-_GAME = "rlaif.game.__main__:main"
-_LOCAL = "rlaif.local.__main__:main"
-_DEMONSTRATIONS = "rlaif.trainer.curriculum.__main__:main"
-_MINARI = "rlaif.trainer.curriculum.minari_dataset:main"
 
 GROUPS = {
     "The whole pipeline": {

@@ -13,6 +13,12 @@ from rlaif.contracts.telemetry.readings import ServiceHealth, Telemetry
 from rlaif.pacing.pause import pause
 from rlaif.service.health import Readiness
 
+LOOK_SECONDS = 0.5
+"""A sender looks this often for a change."""
+
+REPEAT_SECONDS = 2.0
+"""What did not change is sent this often: for who came later, and because silence means gone."""
+
 
 class ReadingSender(Protocol):
     """What is asked of the bus: sends without waiting, and drops what cannot be sent."""
@@ -67,13 +73,6 @@ def _instance_id() -> str:
     host = "".join(c if c.isascii() and c.isalnum() else "-" for c in socket.gethostname().lower())
     tail = f"-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     return (host.strip("-")[: 64 - len(tail)] or "host") + tail
-
-
-LOOK_SECONDS = 0.5
-"""A sender looks this often for a change."""
-
-REPEAT_SECONDS = 2.0
-"""What did not change is sent this often: for who came later, and because silence means gone."""
 
 
 class Repeated:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_RETRY_SECONDS = 2.0
+"""Pause between two attempts to connect."""
+
 
 class Connection(Protocol):
     """What is asked of an open bus."""
@@ -69,10 +72,6 @@ class Watched(Protocol):
 StoreT = TypeVar("StoreT")
 BusT = TypeVar("BusT", bound=Connection)
 JobT = TypeVar("JobT", bound=Job)
-
-
-_RETRY_SECONDS = 2.0
-"""Pause between two attempts to connect."""
 
 
 class Lifecycle(Generic[StoreT, BusT, JobT]):

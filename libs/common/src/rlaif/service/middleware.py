@@ -25,6 +25,16 @@ REQUEST_SECONDS = 10.0
 
 _log = logging.getLogger("rlaif.service.access")
 
+MAX_BODY_BYTES = 1_000_000
+_TOO_LARGE = Problem(
+    413,
+    "body-too-large",
+    "The request body is too large",
+    f"It may have {MAX_BODY_BYTES:,} bytes.",
+)
+_READS = frozenset({"GET", "HEAD", "OPTIONS"})
+_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+
 
 class Connection(H11Protocol):
     """A connection that is closed when a request is not complete in time.
@@ -189,15 +199,3 @@ def _without_body(send: Send) -> Send:
 def _template(scope: Scope) -> str:
     """The route's template, not the path: ids must not become labels."""
     return str(getattr(scope.get("route"), "path", "unmatched"))
-
-
-MAX_BODY_BYTES = 1_000_000
-_TOO_LARGE = Problem(
-    413,
-    "body-too-large",
-    "The request body is too large",
-    f"It may have {MAX_BODY_BYTES:,} bytes.",
-)
-
-_READS = frozenset({"GET", "HEAD", "OPTIONS"})
-_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})

@@ -64,6 +64,24 @@ _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.4, 0.4)
 
 _BODY_TRIES = 3
 
+_HINTS = {
+    "NoSuchBucket": "; make the bucket, or correct its name in the settings",
+    "InvalidAccessKeyId": "; correct S3_ACCESS_KEY",
+    "SignatureDoesNotMatch": "; correct S3_SECRET_KEY",
+    "PreconditionFailed": ", but there is no such object; does the key begin another object's key?",
+    "AccessDenied": "; the key lacks the right, or is wrong",
+    "AuthorizationHeaderMalformed": "; correct S3_REGION",
+    "RequestTimeTooSkewed": "; set the clock of this machine",
+}
+_BOTH_KEYS = "; set S3_ACCESS_KEY and S3_SECRET_KEY"
+_HINTS_OF_KINDS: tuple[tuple[type[Exception], str], ...] = (
+    (SSLError, "; S3_CA_FILE is to name a file of the authority that vouches for this server"),
+    (ProxyConnectionError, "; HTTP_PROXY or HTTPS_PROXY names it, NO_PROXY makes exceptions"),
+    (NoCredentialsError, f"{_BOTH_KEYS}, or give the process a role"),
+    (PartialCredentialsError, _BOTH_KEYS),
+    (InvalidRegionError, "; correct S3_REGION"),
+)
+
 
 class S3Store:
     """One bucket. Thread-safe. None as an argument: see `rlaif.storage.open.S3Credentials`.
@@ -436,25 +454,6 @@ def _config(attempts: int, *, isolated: bool, own: bool) -> Any:
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
-
-
-_HINTS = {
-    "NoSuchBucket": "; make the bucket, or correct its name in the settings",
-    "InvalidAccessKeyId": "; correct S3_ACCESS_KEY",
-    "SignatureDoesNotMatch": "; correct S3_SECRET_KEY",
-    "PreconditionFailed": ", but there is no such object; does the key begin another object's key?",
-    "AccessDenied": "; the key lacks the right, or is wrong",
-    "AuthorizationHeaderMalformed": "; correct S3_REGION",
-    "RequestTimeTooSkewed": "; set the clock of this machine",
-}
-_BOTH_KEYS = "; set S3_ACCESS_KEY and S3_SECRET_KEY"
-_HINTS_OF_KINDS: tuple[tuple[type[Exception], str], ...] = (
-    (SSLError, "; S3_CA_FILE is to name a file of the authority that vouches for this server"),
-    (ProxyConnectionError, "; HTTP_PROXY or HTTPS_PROXY names it, NO_PROXY makes exceptions"),
-    (NoCredentialsError, f"{_BOTH_KEYS}, or give the process a role"),
-    (PartialCredentialsError, _BOTH_KEYS),
-    (InvalidRegionError, "; correct S3_REGION"),
-)
 
 
 def _objects(page: Any) -> Iterator[ObjectInfo]:

@@ -27,6 +27,9 @@ _CAPTURE_SUFFIX = ".capture"
 _AFTER_SLASH = "0"
 """The character after "/": sorts after every key in the folder."""
 
+_LAST_STEP = 999_999
+_UNCHANGING = {"Cache-Control": "public, max-age=31536000, immutable"}
+
 
 class CaptureSummary(BaseModel):
     """One capture in a list."""
@@ -108,9 +111,6 @@ SegmentId = Annotated[str, Path(pattern=ID_PATTERN, description="Id of the segme
 EpisodeFilter = Annotated[
     str | None, Query(pattern=ID_PATTERN, description="Only those of this episode.")
 ]
-
-_LAST_STEP = 999_999
-_UNCHANGING = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def build_router(

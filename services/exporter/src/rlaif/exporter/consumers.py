@@ -28,6 +28,8 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys, sealed
 from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore, StorageError
 
+logger = logging.getLogger(__name__)
+
 
 class ExporterMetrics:
     """Counts segments, mismatches and replayed frames."""
@@ -107,9 +109,6 @@ def _read_capture(store: ObjectStore, event: SegmentCaptured) -> Capture:
     if named != held:
         raise ExportFault("corrupt_capture", f"{key} describes {held}, the event says {named}")
     return capture
-
-
-logger = logging.getLogger(__name__)
 
 
 class SegmentExporter:

@@ -6,10 +6,8 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 from pydantic_settings import SettingsConfigDict
 
+from rlaif.contracts.game.rates import FRAMES_PER_SECOND
 from rlaif.service.settings import INTERNAL, ServiceSettings
-
-FRAMES_PER_SECOND = 60
-"""Frame rate of the Game Boy; emulation is many times faster."""
 
 
 class ReplaySettings(BaseModel, frozen=True, extra="forbid"):

@@ -38,14 +38,13 @@ MIN_COMPRESSED = 1024
 TICK_SECONDS = 0.1
 """Interval of checks and of events to the pages; `broadcast.SECTIONS_SECONDS` for sections."""
 
+_TAKEOVER = timedelta(seconds=10)
+"""Silence of a runner after which the screen of another environment is shown."""
+
 
 def utc_now() -> datetime:
     """The current time."""
     return datetime.now(UTC)
-
-
-_TAKEOVER = timedelta(seconds=10)
-"""Silence of a runner after which the screen of another environment is shown."""
 
 
 def create_app(settings: HudSettings, *, store: ObjectStore | None = None) -> FastAPI:

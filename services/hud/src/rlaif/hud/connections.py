@@ -26,6 +26,10 @@ TELEMETRY_SUBJECTS = (f"{FRAME_SUBJECT}.*", *READINGS)
 REQUEST_SECONDS = 0.5
 """Interval of the requests for an environment's screen."""
 
+logger = logging.getLogger(__name__)
+FIRST_PAUSE = 0.5
+MAX_PAUSE = 10.0
+
 
 async def listen(bus: Bus, broadcast: Broadcast) -> None:
     """Subscribe to everything; an ExceptionGroup names the source that ended or failed."""
@@ -91,12 +95,6 @@ async def read_scores(
                 wait = retry
                 break
         await asyncio.sleep(wait)
-
-
-FIRST_PAUSE = 0.5
-MAX_PAUSE = 10.0
-
-logger = logging.getLogger(__name__)
 
 
 class BusLink:

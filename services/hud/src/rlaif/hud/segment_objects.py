@@ -17,6 +17,7 @@ from rlaif.contracts.game.films import (
     Patch,
     pack_film,
 )
+from rlaif.contracts.game.rates import EXACT_FRAMES_PER_SECOND
 from rlaif.contracts.game.segments import SegmentManifest, StateRecord
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.storage import keys, sealed
@@ -28,6 +29,13 @@ from rlaif.storage.ports import (
 )
 
 _PNG_SIZE = struct.Struct(">II")
+
+LAST_MILLISECONDS = 1000
+"""The last picture is shown for so long before the film begins again."""
+
+# Source: https://developers.google.com/speed/webp/docs/riff_container
+_ANIMATED = 0x02
+_DO_NOT_BLEND = 0x02
 
 
 class UnreadableObjectError(Exception):
@@ -164,17 +172,6 @@ def read_picture(store: ObjectStore, episode_id: str, segment_id: str, name: str
     return store.get(keys.segment(episode_id, segment_id, f"frames/{name}"))
 
 
-FRAMES_A_SECOND = 59.7275
-"""Of a Game Boy."""
-
-LAST_MILLISECONDS = 1000
-"""The last picture is shown for so long before the film begins again."""
-
-# Source: https://developers.google.com/speed/webp/docs/riff_container
-_ANIMATED = 0x02
-_DO_NOT_BLEND = 0x02
-
-
 def animation(index: FilmIndex, pictures: list[bytes]) -> bytes:
     """The animation of a film whose pictures are lossless WebP; FilmError for others."""
     if index.type != "image/webp":
@@ -201,7 +198,7 @@ def _shown(index: FilmIndex) -> Iterator[tuple[int, int]]:
 
 
 def _milliseconds(frame: int) -> int:
-    return round(1000 * frame / FRAMES_A_SECOND)
+    return round(1000 * frame / EXACT_FRAMES_PER_SECOND)
 
 
 def _bitstream(picture: bytes) -> bytes:

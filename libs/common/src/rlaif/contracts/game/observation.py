@@ -18,6 +18,37 @@ RAY_LENGTH = 8
 ENEMY_SLOTS = 3
 """So many nearest enemies are seen."""
 
+TREASURE_SLOTS: dict[str, int] = {
+    "rod_of_seasons": 0x07,
+    "bracelet": 0x16,
+    "feather": 0x17,
+    "flippers": 0x2E,
+    "seed_satchel": 0x19,
+}
+"""Treasures with a slot of their own: slot `has_<name>` → bit in wObtainedTreasureFlags."""
+
+STORY_KEYS: dict[str, int] = {
+    "gnarled_key": 0x42,
+    "floodgate_key": 0x43,
+    "dragon_key": 0x44,
+    "pirates_bell": 0x4A,
+    "round_jewel": 0x4C,
+    "pyramid_jewel": 0x4D,
+    "square_jewel": 0x4E,
+    "x_shaped_jewel": 0x4F,
+}
+"""Treasures that open a place of the story; slot `story_keys` counts them."""
+
+OTHER_TOOLS: dict[str, int] = {
+    "boomerang": 0x06,
+    "magnet_gloves": 0x08,
+    "slingshot": 0x13,
+    "shovel": 0x15,
+}
+"""Slot `other_tools` counts them."""
+
+_SIDES = ("north", "east", "south", "west")
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -57,34 +88,6 @@ _ROOM: tuple[_Row, ...] = (
     ("season_winter", "room", "1: winter", 1),
 )
 
-TREASURE_SLOTS: dict[str, int] = {
-    "rod_of_seasons": 0x07,
-    "bracelet": 0x16,
-    "feather": 0x17,
-    "flippers": 0x2E,
-    "seed_satchel": 0x19,
-}
-"""Treasures with a slot of their own: slot `has_<name>` → bit in wObtainedTreasureFlags."""
-
-STORY_KEYS: dict[str, int] = {
-    "gnarled_key": 0x42,
-    "floodgate_key": 0x43,
-    "dragon_key": 0x44,
-    "pirates_bell": 0x4A,
-    "round_jewel": 0x4C,
-    "pyramid_jewel": 0x4D,
-    "square_jewel": 0x4E,
-    "x_shaped_jewel": 0x4F,
-}
-"""Treasures that open a place of the story; slot `story_keys` counts them."""
-
-OTHER_TOOLS: dict[str, int] = {
-    "boomerang": 0x06,
-    "magnet_gloves": 0x08,
-    "slingshot": 0x13,
-    "shovel": 0x15,
-}
-"""Slot `other_tools` counts them."""
 
 _ITEMS: tuple[_Row, ...] = (
     ("health", "items", "quarter hearts", 80),
@@ -132,7 +135,6 @@ _PUZZLE: tuple[_Row, ...] = (
     ("locked", "puzzle", "1: a key door, key block or keyhole is in this room", 1),
 )
 
-_SIDES = ("north", "east", "south", "west")
 
 _EXPLORATION: tuple[_Row, ...] = (
     *((f"visited_{s}", "exploration", f"1: the room to the {s} was visited", 1) for s in _SIDES),

@@ -25,20 +25,6 @@ Tile = tuple[Whole, Whole]
 Spotted = tuple[str, Whole, Whole]
 """[name, column, row]."""
 
-
-class Exit(Contract):
-    """An exit of the room: an edge (`side`), or a door, stairs or cave mouth at a tile.
-
-    `to` is the room behind it and `place` its name, if known.
-    """
-
-    at: Tile
-    side: Direction | None = None
-    to: str | None = None
-    place: str | None = None
-    reachable: bool = True
-
-
 MAP_MARKS: dict[str, str] = {
     "@": "you",
     "P": "person or thing that answers A",
@@ -72,6 +58,19 @@ MAP_MARKS: dict[str, str] = {
     "O": "lever or orb to hit",
 }
 """Mark on the map → its meaning; none is escaped by a fence."""
+
+
+class Exit(Contract):
+    """An exit of the room: an edge (`side`), or a door, stairs or cave mouth at a tile.
+
+    `to` is the room behind it and `place` its name, if known.
+    """
+
+    at: Tile
+    side: Direction | None = None
+    to: str | None = None
+    place: str | None = None
+    reachable: bool = True
 
 
 class Briefing(Contract):

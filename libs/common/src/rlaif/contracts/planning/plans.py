@@ -41,6 +41,10 @@ USABLE_ITEMS: tuple[str, ...] = (
 )  # fmt: skip
 """Items for a button, by their names in descriptions; seeds mean the satchel with them."""
 
+_ROOM_PATTERN = r"^[0-7]/(0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$"
+KINDS: tuple[str, ...] = ("MOVE_TO", "PUSH_BLOCK", "USE_ITEM", "TALK", "CUT", "TAKE", "ANSWER")
+_REASON_SCHEMA = {"type": "string", "maxLength": REASON_CHARACTERS}
+
 
 def _number(value: object) -> object:
     """A number that is written as a text; anything else as it is."""
@@ -61,7 +65,6 @@ ChoiceNumber = Annotated[_Whole, Field(ge=0, lt=MAX_CHOICES)]
 Confidence = Annotated[float, Strict(), BeforeValidator(_number), Field(ge=0, le=1)]
 Reason = Annotated[str, Strict(), BeforeValidator(_cut), Field(max_length=REASON_CHARACTERS)]
 
-_ROOM_PATTERN = r"^[0-7]/(0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$"
 RoomName = Annotated[str, Strict(), Field(pattern=_ROOM_PATTERN)]
 """`group/room`, both decimal, as the evidence has it: `5/161`."""
 
@@ -146,7 +149,6 @@ class Answer(Contract):
 Macro = Annotated[
     MoveTo | PushBlock | UseItem | Talk | Cut | Take | Answer, Field(discriminator="kind")
 ]
-KINDS: tuple[str, ...] = ("MOVE_TO", "PUSH_BLOCK", "USE_ITEM", "TALK", "CUT", "TAKE", "ANSWER")
 
 
 class Plan(Contract):
@@ -215,7 +217,6 @@ def macro_words(macro: Macro) -> str:
 _OUR_WORDS = frozenset(
     {*KINDS, *Plan.model_fields, *Suggestion.model_fields, *UseItem.model_fields, "room", "choice"}
 )
-_REASON_SCHEMA = {"type": "string", "maxLength": REASON_CHARACTERS}
 _Read = TypeVar("_Read")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.contracts.game.rates import EXACT_FRAMES_PER_SECOND
 from rlaif.files.whole import write_whole
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import Emulator, SaveStateError
@@ -89,7 +90,6 @@ class Session:
             raise
 
 
-FRAMES_PER_SECOND = 59.73
 _LATE = 0.25
 """Maximum lag in seconds that the loop catches up."""
 
@@ -103,7 +103,7 @@ class FramePace:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._frame = 1 / (FRAMES_PER_SECOND * speed) if speed else 0.0
+        self._frame = 1 / (EXACT_FRAMES_PER_SECOND * speed) if speed else 0.0
         self._clock, self._sleep = clock, sleep
         self._due = clock()
 

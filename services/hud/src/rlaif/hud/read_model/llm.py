@@ -28,6 +28,36 @@ OUTAGE_CALLS = 3
 WINDOW = 500
 """Calls that are kept: about an hour of three judges with three votes at one segment a minute."""
 
+_JUDGE = {
+    "throttled": "{route} exceeds the rate limit of its server and is retried. If that lasts, "
+    "lower JUDGE_LLM_CONCURRENCY or set JUDGE_LLM_CALLS_PER_SECOND.",
+    "refused": "The server of {route} rejected the call: check LLM_API_KEY, the URL of the route "
+    "and the name of the model, {model}.",
+    "timeout": "{route} did not answer in time: check whether its server is overloaded or hangs. A "
+    "slow one needs a higher JUDGE_CALL_TIMEOUT_SECONDS.",
+    "error": "{route} could not be reached or failed: check the log of its server. Segments wait "
+    "until it answers again.",
+    "invalid": "{model} did not follow the requested format: if that is frequent, check "
+    "JUDGE_SCHEMA_MODE and the model's chat template.",
+    "length": "The answer of {model} was truncated: raise JUDGE_MAX_TOKENS, or "
+    "JUDGE_THINKING_TOKENS for a reasoning model.",
+}
+_PLANNER = {
+    "throttled": "The route {route} exceeds the rate limit of its server: use a larger server, or "
+    "fewer runners (RAY_WORKERS).",
+    "refused": "The server of the route {route} rejected the call: check TRAINER_PLANNER_API_KEY, "
+    "the route's URL and the name of its model.",
+    "timeout": "The route {route} did not answer in time; the policy continued. Check whether its "
+    "server is overloaded, or raise TRAINER_PLANNER_PLAN_SECONDS.",
+    "error": "The route {route} could not be reached or failed; the policy continued. Check the "
+    "log of its server.",
+    "invalid": "The answer of the route {route} could not be parsed or executed: if that is "
+    "frequent, check TRAINER_PLANNER_SCHEMA_MODE.",
+    "dropped": "The question on {route} was dropped because its episode ended first; no action "
+    "needed.",
+}
+_OTHER = "No remedy is known for `{outcome}` of {route}; check the log of the {service}."
+
 
 class JudgeHealth:
     """Keeps the newest calls."""
@@ -93,38 +123,6 @@ EDGES = tuple(
 
 EpisodeOf = Callable[[str], str | None]
 """Segment → its episode, or None."""
-
-_JUDGE = {
-    "throttled": "{route} exceeds the rate limit of its server and is retried. If that lasts, "
-    "lower JUDGE_LLM_CONCURRENCY or set JUDGE_LLM_CALLS_PER_SECOND.",
-    "refused": "The server of {route} rejected the call: check LLM_API_KEY, the URL of the route "
-    "and the name of the model, {model}.",
-    "timeout": "{route} did not answer in time: check whether its server is overloaded or hangs. A "
-    "slow one needs a higher JUDGE_CALL_TIMEOUT_SECONDS.",
-    "error": "{route} could not be reached or failed: check the log of its server. Segments wait "
-    "until it answers again.",
-    "invalid": "{model} did not follow the requested format: if that is frequent, check "
-    "JUDGE_SCHEMA_MODE and the model's chat template.",
-    "length": "The answer of {model} was truncated: raise JUDGE_MAX_TOKENS, or "
-    "JUDGE_THINKING_TOKENS for a reasoning model.",
-}
-
-_PLANNER = {
-    "throttled": "The route {route} exceeds the rate limit of its server: use a larger server, or "
-    "fewer runners (RAY_WORKERS).",
-    "refused": "The server of the route {route} rejected the call: check TRAINER_PLANNER_API_KEY, "
-    "the route's URL and the name of its model.",
-    "timeout": "The route {route} did not answer in time; the policy continued. Check whether its "
-    "server is overloaded, or raise TRAINER_PLANNER_PLAN_SECONDS.",
-    "error": "The route {route} could not be reached or failed; the policy continued. Check the "
-    "log of its server.",
-    "invalid": "The answer of the route {route} could not be parsed or executed: if that is "
-    "frequent, check TRAINER_PLANNER_SCHEMA_MODE.",
-    "dropped": "The question on {route} was dropped because its episode ended first; no action "
-    "needed.",
-}
-
-_OTHER = "No remedy is known for `{outcome}` of {route}; check the log of the {service}."
 
 
 class LatencyBucket(View):

@@ -21,6 +21,8 @@ from rlaif.hud.read_model.views import (
     RewardModelsView,
 )
 
+MAX_REJECTED = 200
+
 
 class RejectionView(View):
     """One candidate that the gate rejected."""
@@ -35,9 +37,6 @@ class RejectionView(View):
         default=None,
         description="Null from older versions, and for withdrawn champions.",
     )
-
-
-MAX_REJECTED = 200
 
 
 class RewardModels:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from pydantic import Field
 
+from rlaif.contracts.game.rates import FRAMES_PER_SECOND
 from rlaif.contracts.model import Id
 from rlaif.contracts.telemetry.readings import (
     EnvironmentsSeen,
@@ -15,6 +16,8 @@ from rlaif.contracts.telemetry.readings import (
 from rlaif.contracts.telemetry.world import RoomSeen
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.views import RunView
+
+ROOM_PICTURES = "/api/v1/map/rooms"
 
 
 class SegmentThere(View):
@@ -55,9 +58,6 @@ class Environments(View):
     environments: tuple[EnvironmentStands, ...] = ()
     left_out: int | None = Field(default=None, description="Environments that are left out.")
 
-
-FRAMES_PER_SECOND = 60
-ROOM_PICTURES = "/api/v1/map/rooms"
 
 ScoreOf = Callable[[str], float | None]
 """Segment → its score; None if there is none."""

@@ -29,6 +29,9 @@ SCREEN_RESPONSE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/webp": {}, "image/jpeg": {}}, "description": "The newest frame."}
 }
 
+MAX_POINTS = 1000
+COSTS = (("GET", "/api/v1/llm/labels", "/api/v1/judges"),)
+
 
 def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
     """The routes of the live page."""
@@ -63,8 +66,6 @@ def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
 
     return router
 
-
-MAX_POINTS = 1000
 
 CONFIRMED_SECONDS, _POLLS = 10.0, 100
 """Longest wait until the trainer confirms a description."""
@@ -190,9 +191,6 @@ def _add_description(router: APIRouter, state: HudState, bus: Callable[[], Bus |
             f"No trainer saved the description of run {run_id} within {CONFIRMED_SECONDS:g} s. "
             "Check that the trainer with this run in its data directory is up, then try again.",
         )
-
-
-COSTS = (("GET", "/api/v1/llm/labels", "/api/v1/judges"),)
 
 
 def llm_router(state: HudState, judge: Upstream) -> APIRouter:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
+from rlaif.contracts.game.rates import FRAMES_PER_SECOND
 from rlaif.contracts.judging.evidence import (
     Changes,
     Control,
@@ -24,8 +25,6 @@ from rlaif.contracts.judging.evidence import (
 )
 from rlaif.judge.evidence.described import OTHER, PUZZLE_PARTS, DescribedState
 from rlaif.judge.evidence.loading import spread
-
-GAME_FRAMES_PER_SECOND = 60
 
 _PATH_POINTS = 8
 _MAX_ROOMS = 10
@@ -81,7 +80,7 @@ def _edge(words: tuple[str, str, str], at: int, size: int) -> str:
 
 
 def _span(states: States) -> Span:
-    seconds = states[-1].frame / GAME_FRAMES_PER_SECOND  # includes frames spent waiting
+    seconds = states[-1].frame / FRAMES_PER_SECOND  # includes frames spent waiting
     pressed = Counter(state.action or "unknown" for state in states)
     # Ties are broken by name, so that the result does not depend on the order of the inputs.
     common = sorted(pressed.items(), key=lambda item: (-item[1], item[0]))[:4]

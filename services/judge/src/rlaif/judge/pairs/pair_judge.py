@@ -39,6 +39,8 @@ from rlaif.llm.route import Route
 Strips = tuple[bytes, bytes]
 """PNG files of two segments, in the order of display."""
 
+_PLACES: dict[str, Preference] = {"segment_1": "first", "segment_2": "second", "tie": "tie"}
+
 
 class NotComparableError(Exception):
     """Two segments cannot be compared; `result` is a code for metrics."""
@@ -152,9 +154,6 @@ def result_of(record: ComparisonRecord) -> str:
     if record.soft != 0.5:
         return "decided"
     return "tie" if record.first_shown_first == "tie" else "orders_disagree"
-
-
-_PLACES: dict[str, Preference] = {"segment_1": "first", "segment_2": "second", "tie": "tie"}
 
 
 def comparison_schema() -> dict[str, Any]:

@@ -16,6 +16,16 @@ from typing import Literal, get_args
 from rlaif.contracts.judging.quest import FARTHEST, QuestProgress, Standing, level_of_rise
 from rlaif.contracts.judging.scores import CriterionScore
 
+RAM = "ram"
+"""Name of the judge in computed scores."""
+
+DISTANCES = tuple(range(FARTHEST + 1))
+"""Allowed distances, in half screens."""
+
+_SOFT_RISE = 0.2
+"""Rise at which the soft label saturates: about four half screens, or a quarter of an
+objective."""
+
 
 class NoVote(StrEnum):
     """Why a ballot has no level; the most frequent one becomes the reason of the abstention."""
@@ -32,9 +42,6 @@ class NoVote(StrEnum):
     SPLIT = "split_votes"
     INSUFFICIENT = "insufficient_evidence"
 
-
-RAM = "ram"
-"""Name of the judge in computed scores."""
 
 Computed = Literal["novelty", "efficiency", "absence"]
 """What may be computed instead of being judged.
@@ -95,14 +102,6 @@ def certain(
     return CriterionScore(
         value=value, votes=(level,), agreement=1.0, judge=judge, source=source, soft=value
     )
-
-
-DISTANCES = tuple(range(FARTHEST + 1))
-"""Allowed distances, in half screens."""
-
-_SOFT_RISE = 0.2
-"""Rise at which the soft label saturates: about four half screens, or a quarter of an
-objective."""
 
 
 @dataclass(frozen=True)

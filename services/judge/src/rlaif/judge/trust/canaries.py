@@ -26,6 +26,8 @@ from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import Judge
 from rlaif.judge.trust.exclusion import KnownAnswer
 
+_FILES = resources.files("rlaif.judge") / "canaries"
+
 
 @dataclass(frozen=True)
 class Canary:
@@ -73,7 +75,6 @@ def _read(name: str) -> dict[str, Any]:
     return found
 
 
-_FILES = resources.files("rlaif.judge") / "canaries"
 _UNEVENTFUL: dict[str, dict[str, Any]] = _read("uneventful.json")["shared"]
 
 

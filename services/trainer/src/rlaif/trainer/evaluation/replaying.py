@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.contracts.game.rates import FRAMES_PER_SECOND
 from rlaif.files.whole import replacing
 from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
 from rlaif.game.captures.replay import ReplayMismatchError, check_identity
@@ -85,9 +86,6 @@ def show(
 
 
 Format = Literal["mp4", "webm", "webp"]
-
-FRAMES_PER_SECOND = 60
-"""Of the game, approximately: a Game Boy draws 59.73."""
 
 
 class _Coding(NamedTuple):

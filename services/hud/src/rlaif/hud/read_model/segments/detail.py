@@ -16,6 +16,11 @@ from rlaif.contracts.planning.model_answers import NoAnswerError, read_answer_ob
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.views import PictureLink, QuestView, Rationale, ScoreDetail, SegmentRow
 
+RATIONALE_CHARACTERS = 600
+"""A rationale in the table is cut here; the segment's own page has it whole."""
+
+_MAX_LEVELS = 16
+
 
 class Facet(View):
     """One value to filter by."""
@@ -167,10 +172,6 @@ class SegmentDetail(View):
     video_url: str | None = Field(description="Null without a film.")
 
 
-RATIONALE_CHARACTERS = 600
-"""A rationale in the table is cut here; the segment's own page has it whole."""
-
-
 def score_detail(record: ScoreRecord) -> ScoreDetail:
     """Criteria, agreement and the first words of each judge whose call ended well."""
     return ScoreDetail(
@@ -205,9 +206,6 @@ def _cut(text: str) -> str:
     if len(text) <= RATIONALE_CHARACTERS:
         return text
     return text[: RATIONALE_CHARACTERS - 1] + "…"
-
-
-_MAX_LEVELS = 16
 
 
 def rubric(record: ScoreRecord) -> tuple[RubricLine, ...]:
