@@ -159,6 +159,16 @@ def test_the_port_of_the_page_is_one_word(tmp_path):
     assert clone.calls()[0][0] == ["demo", "--hud-port=80 86"]
 
 
+def test_a_control_is_a_run_of_its_own_without_the_reward_of_the_judges(tmp_path):
+    clone = Clone(tmp_path / "clone", is_set_up=True)
+    clone.make("demo", "CONTROL=1")
+    clone.make("demo")
+    control, plain = (environment for _, environment in clone.calls())
+    assert control["TRAINER_RUN_ID"] == "control"
+    assert control["TRAINER_SHAPING_WEIGHT"] == "0"
+    assert {"TRAINER_RUN_ID", "TRAINER_SHAPING_WEIGHT"}.isdisjoint(plain)
+
+
 def test_settings_of_another_python_and_of_pip_do_not_reach_the_set_up(fresh):
     ignored = {
         "PIP_USER": "1", "PIP_TARGET": "/t", "PIP_PREFIX": "/p", "PIP_ROOT": "/r",

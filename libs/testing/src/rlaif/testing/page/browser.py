@@ -102,7 +102,7 @@ class Chromium:
     async def visit(self, address: str) -> None:
         """Go to a page of the HUD by its link in the navigation, also to the page that is shown."""
         link = f"document.querySelector('#nav a[href={json.dumps(address)}]')"
-        # The link to the page that is shown is current before the page is drawn anew.
+        # The link to the page that is shown is current before the page is mounted again.
         await self.evaluate("document.getElementById('page').firstElementChild.dataset.left = ''")
         await self.evaluate(f"{link}.click()")
         await self.wait_for(

@@ -83,7 +83,7 @@ const MAIN = /\.(before|after|since_version|live_version)$/; // the others say h
 
 /** @param {{with_run: string, without_run: string, until_step: number, milestones: Difference} | null} runs */
 function withAndWithout(runs) {
-  if (!runs) return [h("span", { class: "quiet-text" }, "No run without judges to compare with. Start one: ", h("code", {}, "POST /api/v1/runs"), " of the trainer with ", h("code", {}, "{\"settings\": {\"TRAINER_SHAPING_WEIGHT\": 0}}"))];
+  if (!runs) return [h("span", { class: "quiet-text" }, "No run without judges to compare with. Start one with ", h("code", {}, "make demo CONTROL=1"), " or ", h("code", {}, "TRAINER_SHAPING_WEIGHT=0"), ".")];
   const { milestones } = runs;
   const field = (/** @type {string} */ name) => `headline.runs.milestones.${name}`;
   const change = milestones.change === null ? ["; too few episodes to compare"] : [": ", fig(field("change"), reward(milestones.change)), " (", fig(field("low"), reward(milestones.low)), " to ", fig(field("high"), reward(milestones.high)), ")"];
