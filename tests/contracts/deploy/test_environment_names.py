@@ -57,9 +57,9 @@ LEFT_AT_THEIR_DEFAULT = {
 """Shared settings that compose, or a cluster, need not set."""
 
 OF_MAKE = {
-    "ARGS", "ARM", "BASE", "BENCH_ARGS", "CONTAINERS_ARGS", "CONTROL", "DATA_DIR", "DEMO_ARGS", "EPISODES",
-    "HUD_PORT", "NAMESPACE", "ONCE", "PLAY_ARGS", "REGISTRY", "ROM", "ROOMS", "RUN", "SEED",
-    "SEGMENTS", "VALIDATE_ARGS", "WORLD",
+    "ARGS", "ARM", "BASE", "BENCH_ARGS", "CONTAINERS_ARGS", "CONTROL", "DATA_DIR", "DEMO_ARGS",
+    "EPISODES", "HUD_PORT", "NAMESPACE", "ONCE", "PLAY_ARGS", "REGISTRY", "ROM", "ROOMS", "RUN",
+    "SEED", "SEGMENTS", "VALIDATE_ARGS", "WORLD",
 }  # fmt: skip
 """Variables of the Makefile that commands on the pages set."""
 
