@@ -13,7 +13,7 @@ function status({ link = {}, paused = false, state = {} } = {}, t) {
   return judge({ live, store: { state, known: Object.keys(state).length > 0 } }, NOW);
 }
 
-test("a frame that is fresh is live, with its environment, rate and age", (t) => {
+test("a frame that is fresh is live, with its environment and rate", (t) => {
   const { name, note } = status({ state: { screen: frame(0.1) } }, t);
   assert.equal(name, "live");
   assert.equal(note, "env-0 · 19.9 fps");

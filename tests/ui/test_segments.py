@@ -268,17 +268,17 @@ async def test_from_the_list_to_the_film_and_along_its_steps(
     first = await chromium.evaluate(FILM)
     for _ in range(30):
         await chromium.press("ArrowRight", "")
-    await chromium.wait_for(says(".moment", "Step 30 / 74"))
+    await chromium.wait_for(says(".moment", "Emulator step 30 of 74"))
     assert await chromium.evaluate(FILM) != first
     await chromium.wait_for("location.search === '?step=30'")
-    await chromium.wait_for(says("#pay-of .at", f"Step 30, {told['steps'][30]['action']}:"))
+    await chromium.wait_for(says("#pay-of .at", f"step 30, {told['steps'][30]['action']}:"))
     await look(chromium, "segment")
 
     # It is played in the page: nothing more is asked for.
     asked = len(chromium.requested)
     await chromium.evaluate(FAST)
     await chromium.press(" ", " ")
-    await chromium.wait_for(says(".moment", "Step 74 / 74"))
+    await chromium.wait_for(says(".moment", "Emulator step 74 of 74"))
     assert len(chromium.requested) == asked
 
     # Along the list that the reader came from.
@@ -368,7 +368,7 @@ async def test_an_address_shows_its_moment_at_once_and_a_phone_has_room_for_it(
     address = f"{hud_url}/segments/{told.episode_id}/{told.segment_id}?step=39"
     await chromium.open(address, width=390, height=844)
     await drawn(chromium)
-    await chromium.wait_for(says(".moment", "Step 39 / 74"))
+    await chromium.wait_for(says(".moment", "Emulator step 39 of 74"))
     assert await chromium.evaluate(NOT_WIDER)
     await look(chromium, "segment-phone")
     await chromium.evaluate("document.querySelector('#nav a[href=\"/segments\"]').click()")

@@ -2,7 +2,8 @@
 
 `nats` is ready once FOLDER/nats-is-ready exists. `trainer` starts a program in a session of its own
 that outlives it, as Ray does; with FOLDER/stubborn it does not end when asked. FOLDER/events lists
-the events, FOLDER/left has the process id of that program.
+the events, FOLDER/left has the process id of that program. FOLDER/trainer-url, if it exists, is the
+address of the trainer's REST interface.
 """
 
 import asyncio
@@ -66,10 +67,12 @@ def part(name: str, folder: Path) -> ChildSpec:
 
 async def run(folder: Path) -> int:
     services = ("hud", "judge", "reward-model", "trainer")
+    rest = folder / "trainer-url"
     stack = Stack(
         servers=(part("nats", folder),),
         services=tuple(part(name, folder) for name in services),
-        urls=dict.fromkeys(services, NOWHERE),
+        urls=dict.fromkeys(services, NOWHERE)
+        | ({"trainer": rest.read_text()} if rest.exists() else {}),
         api_token="",
         trainer_dir=folder / "trainer",
     )

@@ -9,18 +9,23 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fastapi import FastAPI
 
 from rlaif.local.places import Ports
 from rlaif.local.stack import Options, plan
 from rlaif.local.strays import Process, Strays, strays
 from rlaif.service.cli import GRACEFUL_SECONDS
 from rlaif.testing.pipeline import processes
+from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
-from rlaif.trainer.run_folder.record import begin_attempt
+from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder.record import RunRecord, begin_attempt
 from rlaif.trainer.settings import TrainerSettings
 
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PROGRAM = Path(__file__).parent / "small_pipeline.py"
 
 
@@ -141,6 +146,33 @@ async def test_the_end_tells_what_of_the_run_is_saved(pipeline):
     await pipeline.says("the trainer saves its run first")
     await pipeline.says("run r-1: nothing is saved")
     await pipeline.ends()
+
+
+async def test_the_end_tells_how_many_steps_after_the_last_checkpoint_are_lost(tmp_path):
+    record = RunRecord.read(begin_attempt(tmp_path / "trainer", "r-1", TrainerSettings(), NOW))
+    manifest = checkpoints.Manifest(
+        run_id="r-1", attempt=0, created_at=NOW, hidden=8, rom_sha256="ab" * 32, record=record,
+        counters=checkpoints.Counters(iteration=12, env_steps=12_000),
+    )  # fmt: skip
+    folder = tmp_path / "trainer/runs/r-1/checkpoints"
+    checkpoints.commit(checkpoints.begin(folder, 12), manifest)
+    trainer = FastAPI()
+
+    @trainer.get("/api/v1/runs/current")
+    async def current() -> dict[str, Any]:
+        return {"status": "training", "env_steps": 28_896}
+
+    async with serve(trainer) as url:
+        (tmp_path / "trainer-url").write_text(url)
+        pipeline = SmallPipeline(tmp_path)
+        try:
+            await pipeline.starts()
+            await pipeline.says("28,896")
+            pipeline.press_ctrl_c()
+            await pipeline.says("12 is saved, 12,000 steps; 16,896 steps after it are lost")
+            await pipeline.ends()
+        finally:
+            pipeline.end()
 
 
 async def test_what_a_dead_service_left_is_ended_while_the_pipeline_runs(pipeline):

@@ -69,7 +69,7 @@ function drawSegment(item, { segment_id: id, weighted }, path) {
   show(score, fig(`${path}.segments.${id}.weighted`, text, weighted === null ? "Not scored yet" : "The judges' score"));
 }
 
-const COLUMNS = ["Environment", "Room", "Steps", "Return", "Rooms", "Does", "Screen"];
+const COLUMNS = ["Environment", "Room", "Emulator steps", "Return", "Rooms", "Does", "Screen"];
 
 /** @param {import("./layers.js").View} view @returns {import("../parts.js").Panel} */
 export function makeEnvironments(view) {
@@ -109,7 +109,7 @@ function noteOf(positions) {
 /** @param {import("./layers.js").View} view @param {any} player */
 function makeRow(view, { env }) {
   const cell = (/** @type {string} */ name, /** @type {string} */ label) => h("td", { class: name, "data-label": label });
-  return h("tr", { "data-env": env }, h("th", { scope: "row" }, h("code", {}, env)), cell("where", "Room"), cell("steps", "Steps"), cell("return", "Return"), cell("rooms", "Rooms"), cell("does reported", "Does"),
+  return h("tr", { "data-env": env }, h("th", { scope: "row" }, h("code", {}, env)), cell("where", "Room"), cell("steps", "Emulator steps"), cell("return", "Return"), cell("rooms", "Rooms"), cell("does reported", "Does"),
     h("td", {}, h("button", { type: "button", class: "show-screen", onclick: () => view.showScreen(env) }, "Show")));
 }
 

@@ -31,7 +31,7 @@ export const page = {
       panel("segment-head", "Segment", (body) => void detail.watch(({ value }) => show(body, headOf(name, value, along.buttons()), detail.notice()))),
       panel("film", "Film", (body) => show(body, ...player.elements)),
       panel("worth-of", "Score", ofDetail(scoreOf)),
-      panel("pay-of", "Reward per step", (body) => void steps.watch(() => show(body, steps.content((report) => payOf(report, cursor, scope), LOADING)))),
+      panel("pay-of", "Reward per emulator step", (body) => void steps.watch(() => show(body, steps.content((report) => payOf(report, cursor, scope), LOADING)))),
       panel("judges-of", "Judges", ofDetail(judgesOf)),
     ]));
     detail.watch(({ value }) => value && player.offer(value.video_url, value.pictures_are));

@@ -165,7 +165,7 @@ function wordsOf({ score, score_problem: problem }) {
 
 function when(row) {
   if (row.scored_at) return ago(row.scored_at, { prefix: "judged " });
-  if (row.exported_at) return ago(row.exported_at, { prefix: "waiting for judges since ", suffix: "" });
+  if (row.exported_at) return ago(row.exported_at, { prefix: "waiting ", suffix: " for judges" });
   return ago(row.captured_at, { prefix: "captured " });
 }
 

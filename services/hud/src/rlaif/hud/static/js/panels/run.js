@@ -23,7 +23,7 @@ function draw(body, state) {
       ["Rise of the potential", figure("shaped_return_mean", reward), "Per episode, times the weight of shaping: the shaping reward without discounting. Mean of the last 100"],
       ["Share of the reward model", h("span", {}, figure("paid_share", percent), h("small", {}, " of reward, ", figure("paid_advantage_share", percent), " of advantage")), "Shaping reward in the last iteration: share of the sum of absolute rewards, and of the variance of the advantages"],
       ["Rooms per episode", figure("rooms_mean", tenth), "Distinct rooms"],
-      ["Milestones at the end", figure("milestones_mean", tenth), "Owned at the end of an episode, including those of its start state; mean of the last 100. The headline and the charts count only those reached since the start"],
+      ["Milestones at the end", h("span", {}, figure("milestones_mean", tenth), h("small", {}, " with those of the start state")), "Owned at the end of an episode; mean of the last 100. The headline and the charts count only those reached since the start"],
       ["Episode length", h("span", {}, figure("episode_length_mean", count), h("small", {}, " emulator steps")), "Of four frames each"],
       ["Segments skipped", figure("segments_skipped", count), "Not captured because the judges are over budget"],
       ["Trainer", h("span", {}, run.status, " ", h("small", {}, ago(run.received_at)))],

@@ -65,7 +65,7 @@ export class PairPlayer {
     return this.#clock.frame;
   }
 
-  /** Decision step that is shown of each clip, and its last one. @returns {{a: [number, number], b: [number, number]} | null} */
+  /** Emulator step that is shown of each clip, and its last one. @returns {{a: [number, number], b: [number, number]} | null} */
   get steps() {
     if (!this.#films) return null;
     const { a, b } = this.#films;

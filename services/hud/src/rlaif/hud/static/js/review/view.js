@@ -88,7 +88,7 @@ export function makeView(root, actions) {
     moved(player) {
       transport.moved(player);
       const steps = player.steps;
-      for (const side of /** @type {const} */ (["a", "b"])) setText(clips[side].at, steps ? `decision ${steps[side][0]} of ${steps[side][1]}` : "");
+      for (const side of /** @type {const} */ (["a", "b"])) setText(clips[side].at, steps ? `emulator step ${steps[side][0]} of ${steps[side][1]}` : "");
     },
   };
 }
@@ -126,7 +126,7 @@ function makeTransport(actions) {
       if (document.activeElement !== scrub) scrub.value = String(Math.round(player.frame));
       const steps = player.steps;
       // Not announced during playback.
-      if (steps && !player.playing) scrub.setAttribute("aria-valuetext", `decision ${Math.max(steps.a[0], steps.b[0])}`);
+      if (steps && !player.playing) scrub.setAttribute("aria-valuetext", `emulator step ${Math.max(steps.a[0], steps.b[0])}`);
     },
   };
 }

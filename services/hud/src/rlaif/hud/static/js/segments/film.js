@@ -5,7 +5,7 @@ import { based } from "../routes.js";
 
 /**
  * @typedef {object} Place  where a picture stands, and when
- * @property {number} step  decision step after which it was taken
+ * @property {number} step  emulator step after which it was taken
  * @property {number} frame  game frames until then
  * @property {number} x
  * @property {number} y
@@ -104,7 +104,7 @@ export function pictureAt(pictures, frame) {
   return lastUpTo(pictures, frame, (picture) => picture.frame);
 }
 
-/** The picture of a decision step, or of the last one before it that has any. @param {{step: number}[]} pictures @param {number} step */
+/** The picture of an emulator step, or of the last one before it that has any. @param {{step: number}[]} pictures @param {number} step */
 export function pictureOfStep(pictures, step) {
   return lastUpTo(pictures, step, (picture) => picture.step);
 }

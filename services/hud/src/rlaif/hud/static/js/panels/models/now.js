@@ -33,7 +33,7 @@ function withdrawn(models) {
 function live(champion, models) {
   if (champion) {
     return h("p", { class: "live-line" }, h("a", { href: `/models/${champion.version}` }, fig("reward_models.champion.version", `v${champion.version}`)), " is live",
-      champion.since ? h("span", { class: "quiet-text" }, " since ", ago(champion.since, { suffix: "" })) : null,
+      champion.since ? h("span", { class: "quiet-text" }, " for ", ago(champion.since, { suffix: "" })) : null,
       champion.pinned ? h("span", { class: "tag warn" }, "⚲ pinned") : null,
       champion.pinned === null ? h("span", { class: "quiet-text" }, ", pin unknown") : null);
   }

@@ -22,7 +22,8 @@ export const watch = {
   },
 };
 
-function watchdog(report, problem) {
+/** @param {any} report @param {unknown} problem  of the last request */
+export function watchdog(report, problem) {
   const figure = (/** @type {string} */ name) => from(WATCHDOG, name, count(report[name]));
   return h("div", {},
     h("p", { class: report.alarms ? "notice" : "", "data-tone": report.alarms ? "bad" : null },

@@ -38,7 +38,7 @@ function wordsOf(step) {
   if (!step) return "Point at a bar or step through the video.";
   const parts = Object.entries(step.parts).map(([name, amount]) => `${name} ${reward(amount)}`);
   const model = step.model === null ? "" : `; reward model ${reward(step.model)}`;
-  return `Step ${step.step}, ${step.action}: game ${reward(step.game)}${parts.length ? ` (${parts.join(", ")})` : ""}${model}`;
+  return `Emulator step ${step.step}, ${step.action}: game ${reward(step.game)}${parts.length ? ` (${parts.join(", ")})` : ""}${model}`;
 }
 
 /** @typedef {import("../../charts/axis.js").Point} Point */
@@ -54,7 +54,7 @@ export function paySpecs({ steps, first_potential: first }) {
   const parts = names.map((name, index) => line(name, withModel ? index + 1 : index, (step) => step.parts[name] ?? 0));
   const all = withModel ? [line(MODEL, 0, ({ model }) => model), ...parts] : parts;
   const pay = {
-    name: "Reward per step", format: reward, series: all, bars: 1, zero: true, height: 150,
+    name: "Reward per emulator step", format: reward, series: all, bars: 1, zero: true, height: 150,
     note: withModel ? "Game reward components and shaping reward." : "Game reward components.",
     none: "No reward in this segment.",
     stacked: { total: steps.map(({ step, game, model }) => /** @type {Point} */ ([step, Number(game) + (withModel ? Number(model) : 0)])) },

@@ -33,7 +33,7 @@ export class Player {
     this.screen = new FilmScreen(this.canvas);
     this.path = new PathLayer();
     this.overlay = h("div", { class: "overlay" }, "Loading the video.");
-    this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, disabled: true, "aria-label": "Decision step", oninput: () => this.#seek(Number(this.slider.value), this.slider) });
+    this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, disabled: true, "aria-label": "Emulator step", oninput: () => this.#seek(Number(this.slider.value), this.slider) });
     this.play = h("button", { type: "button", disabled: true, "aria-keyshortcuts": "Space", onclick: () => this.toggle() }, "Play");
     this.speed = h("select", { "aria-label": "Speed", title: "Speed: [ slower, ] faster", onchange: () => this.#setSpeed(Number(this.speed.value)) }, ...SPEEDS.map((value) => h("option", { value }, `${value}×`)));
     this.speed.value = "1";
@@ -169,9 +169,9 @@ export class Player {
     const step = this.#steps[place.step];
     const last = this.#places[this.#places.length - 1].step;
     const where = step ? [` · ${step.action}`, ` · ${roomName(step)}${step.name ? ` ${hex(step.room)}` : ""}`, step.x === null ? "" : ` (${step.x}, ${step.y})`, step.hearts === null ? "" : ` · ♥ ${step.hearts}`] : [];
-    setText(this.facts, `Step ${count(place.step)} / ${count(last)} · ${duration(secondsOf(place.frame))}${where.join("")}`);
+    setText(this.facts, `Emulator step ${count(place.step)} of ${count(last)} · ${duration(secondsOf(place.frame))}${where.join("")}`);
     this.slider.setAttribute("aria-valuetext", this.facts.textContent ?? "");
-    this.canvas.setAttribute("aria-label", `Game screen after step ${place.step}${step ? `, ${roomName(step)}` : ""}`);
+    this.canvas.setAttribute("aria-label", `Game screen after emulator step ${place.step}${step ? `, ${roomName(step)}` : ""}`);
     this.path.draw(this.#steps, place);
   }
 

@@ -10,7 +10,7 @@ import { found, idOf, inWords, REASONS, roomName } from "../../segments/found.js
 
 const DECIDERS = { votes: "judges' votes", computed: "computed from RAM", human: "a person" };
 const CLOSE = 0.0005;
-const LEVELS = "One number per vote: 0 worse, 1 no change, 2 better. The level of progress follows from the voted positions on the quest: any rise is 2";
+const LEVELS = "Level: one number per vote; 0 worse, 1 no change, 2 better. The level of progress follows from the voted positions on the quest: any rise is 2.";
 
 /** To 3 decimals, so that parts can be summed by eye. @param {number | null} value */
 const three = (value) => (value === null ? UNKNOWN : value.toFixed(3));
@@ -24,9 +24,10 @@ export function scoreOf(detail) {
     sum !== null && Math.abs(sum - detail.weighted) > CLOSE ? h("p", { class: "notice", "data-tone": "bad", role: "alert" }, `The parts sum to ${three(sum)}, not to the score: the stored score is inconsistent.`) : null,
     questOf(detail, "segment"),
     h("table", { class: "rubric" },
-      h("thead", {}, h("tr", {}, ...["Criterion", "Level", "Value", "Weight", "Part", "Decided by"].map((name) => h("th", { scope: "col", title: name === "Level" ? LEVELS : null }, name)))),
+      h("thead", {}, h("tr", {}, ...["Criterion", "Level", "Value", "Weight", "Part", "Decided by"].map((name) => h("th", { scope: "col" }, name)))),
       h("tbody", {}, ...detail.rubric.map(line)),
       h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "Score"), h("td", {}), h("td", {}), h("td", {}), h("td", { "data-label": "Score" }, fig("segment.weighted", three(sum))), h("td", {})))),
+    h("p", { class: "sub scale" }, LEVELS),
   ];
 }
 

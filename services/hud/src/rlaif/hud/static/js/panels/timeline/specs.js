@@ -91,7 +91,7 @@ function iterations({ points }, id, name, note, format) {
 /** A figure of PPO's last minibatch, as RLlib reports it. @param {Past} past @param {string} id @param {string} name @param {string} note @param {(value: number | null) => string} format @returns {ChartSpec} */
 function learner({ points }, id, name, note, format) {
   const line = { name: "mean", style: 1, format, points: points.map(({ env_step, learner }) => /** @type {Point} */ ([env_step, learner?.[id] ?? null])), field: `history.points.-1.learner.${id}` };
-  return { id, name, note, format, none: "No iteration yet.", series: [line] };
+  return { id, name, note, format, none: points.length ? "The trainer has not reported it." : "No iteration yet.", series: [line] };
 }
 
 /** @param {Piece[]} pieces @param {Figure} figure */
