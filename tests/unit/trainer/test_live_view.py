@@ -86,20 +86,10 @@ async def test_the_environment_that_people_want_is_told_and_asked_of_the_runners
         slot = ScreenFile.create(tmp_path / f"{runner}.rgb")
         pixels = np.zeros((144, 160, 3), dtype=np.uint8)
         slot.write(pixels, env_step=12, env=3, place=(0, runner, 8, 16), rooms_visited=2)
-    sent, heard = Sent(), asyncio.Event()
-
-    async def wishes() -> AsyncIterator[tuple[str, bytes]]:
-        for payload in (b"no wish", b'{"at": "2026-11-23T12:00:00Z", "env": "somebody"}'):
-            yield WatchWish.SUBJECT, payload
-        wanted = WatchWish(at=datetime.now(UTC), env="2-3")
-        yield WatchWish.SUBJECT, wanted.model_dump_json().encode()
-        heard.set()
-        await asyncio.Event().wait()
-
-    view = LiveView(
-        sent, lambda: None, lambda: tmp_path if heard.is_set() else None,
-        lambda: [], fps=60, requests=wishes,
-    )  # fmt: skip
+    sent = Sent()
+    view = LiveView(sent, lambda: None, lambda: tmp_path, lambda: [], fps=60)
+    for env in ("2-3", "somebody"):
+        await view.watch(WatchWish(at=datetime.now(UTC), env=env))
     task = asyncio.create_task(view.run())
     try:
         await eventually(lambda: bool(sent.of(WatchedPay)), "what the watched one is worth")

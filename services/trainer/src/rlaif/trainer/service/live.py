@@ -1,9 +1,8 @@
 """Live telemetry of the run: screens, progress, rewards, positions. Nothing waits for it."""
 
 import asyncio
-import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,8 +24,6 @@ from rlaif.trainer.run_folder.live_files import (
     steps_path,
 )
 from rlaif.trainer.service.runs.state import RunState
-
-log = logging.getLogger(__name__)
 
 MAX_STEPS = 300
 """Steps in one reading; pages keep no more."""
@@ -213,17 +210,20 @@ class LiveView:
         player_calls: Callable[[], list[readings.PlayerCall]],
         *,
         fps: float,
-        requests: Callable[[], AsyncIterator[tuple[str, bytes]]] | None = None,
     ) -> None:
-        """Publish the run with live files in `screens()`; `requests` subscribes to `WatchWish`."""
+        """Publish the run with live files in `screens()`."""
         self._telemetry = telemetry
         self._state = state
         self._folder = screens
         self._screens = RunnerScreens()
-        self._requests = requests
         self._player_calls = player_calls
         self._pause = 1.0 / fps / _POLLS_PER_PICTURE if fps > 0 else None
         self._position_due = 0.0
+
+    async def watch(self, wish: readings.WatchWish) -> None:
+        """Switch to the environment of a name; one that is no environment's is ignored."""
+        if (env := named_env(wish.env)) is not None:
+            self._screens.request(env)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -232,8 +232,6 @@ class LiveView:
             if self._pause is not None:
                 tasks.create_task(self._send_screens(self._pause))
                 tasks.create_task(self._send_steps())
-                if self._requests is not None:
-                    tasks.create_task(self._follow_requests(self._requests()))
 
     async def _send_progress(self) -> None:
         while True:
@@ -276,16 +274,6 @@ class LiveView:
             seen = self._screens.environments(state.run_id, datetime.now(UTC))
             if seen is not None:
                 await self._telemetry.send(seen)
-
-    async def _follow_requests(self, requests: AsyncIterator[tuple[str, bytes]]) -> None:
-        """Switch to requested environments; invalid requests are ignored."""
-        async for _, payload in requests:
-            try:
-                env = named_env(readings.WatchWish.model_validate_json(payload).env)
-                if env is not None:
-                    self._screens.request(env)
-            except Exception as error:  # anybody may send one
-                log.debug("a request for a screen is skipped: %s", error)
 
     async def _send_picture(self, env: str, picture: Picture, number: int) -> None:
         frame = ScreenFrame(

@@ -6,10 +6,10 @@ The service and `rlaif train` both run a `Trainer`; the service adds REST, the c
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -24,7 +24,7 @@ from rlaif.contracts.events import (
     SegmentExported,
 )
 from rlaif.contracts.run_origin import RunDescription
-from rlaif.contracts.telemetry.readings import DescriptionWish, WatchWish
+from rlaif.contracts.telemetry.readings import DescriptionWish, Telemetry, WatchWish
 from rlaif.pacing.token_bucket import TokenBucket
 from rlaif.service.background import BackgroundTasks
 from rlaif.service.cli import bind
@@ -55,6 +55,8 @@ _DRAIN_SECONDS, _DRAIN_PAUSE_SECONDS = 10.0, 0.2
 BURST_MINUTES = 0.25
 """Share of a minute's segments that may be captured at once. A batch takes some seconds, half of a
 grant goes to the batch after it, and a coin decides: with a tenth half of the rate was reached."""
+
+Wish = TypeVar("Wish", bound=Telemetry)
 
 Stores = tuple[WatchedStore, WatchedStore]
 """The buckets of episodes and of models."""
@@ -104,7 +106,6 @@ class PipelineJob:
             lambda: runs.screens,
             runs.take_player_calls,
             fps=settings.game.watch_fps,
-            requests=lambda: bus.subscribe(WatchWish.SUBJECT),
         )
         self._worker = DurableWorker(
             bus,
@@ -122,8 +123,13 @@ class PipelineJob:
                 "live view": self._view.run,
                 "grants": self._grant_captures,
                 "events": lambda: publish_events(runs, outbox),
-                "descriptions": lambda: _describe_runs(
-                    runs, bus.subscribe(DescriptionWish.SUBJECT)
+                "watch wishes": lambda: grant_wishes(
+                    bus.subscribe(WatchWish.SUBJECT), WatchWish, self._view.watch
+                ),
+                "description wishes": lambda: grant_wishes(
+                    bus.subscribe(DescriptionWish.SUBJECT),
+                    DescriptionWish,
+                    partial(_describe_run, runs),
                 ),
             },
             outage_errors=(BusError, StorageError),
@@ -173,15 +179,23 @@ async def publish_events(runs: RunManager, outbox: Outbox) -> None:
             await asyncio.sleep(_EVENT_RETRY_SECONDS)
 
 
-async def _describe_runs(runs: RunManager, wishes: AsyncIterator[tuple[str, bytes]]) -> None:
-    """Keep the descriptions that people give on the page; those of other machines' runs are not."""
+async def grant_wishes(
+    wishes: AsyncIterator[tuple[str, bytes]],
+    kind: type[Wish],
+    grant: Callable[[Wish], Awaitable[None]],
+) -> None:
+    """Do what people ask for on the page until cancelled; what cannot be done is skipped."""
     async for _, payload in wishes:
         try:
-            wish = DescriptionWish.model_validate_json(payload)
-            given = RunDescription(**wish.model_dump(include=set(RunDescription.model_fields)))
-            await asyncio.to_thread(runs.describe, wish.run_id, given)
+            await grant(kind.model_validate_json(payload))
         except (ValidationError, OSError, UnreadableRunError) as error:
-            log.warning("a run could not be described", extra={"reason": str(error)})
+            log.warning("a request is skipped", extra={"kind": kind.SUBJECT, "reason": str(error)})
+
+
+async def _describe_run(runs: RunManager, wish: DescriptionWish) -> None:
+    """Keep the description that a person gives a run; another machine's run is an `OSError`."""
+    given = RunDescription(**wish.model_dump(include=set(RunDescription.model_fields)))
+    await asyncio.to_thread(runs.describe, wish.run_id, given)
 
 
 class Trainer:
