@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from rlaif.game.encoder.scene import item_values
-from rlaif.game.inspection import value_of
 from rlaif.game.memory import predicates, rooms
-from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.blocks import RamBlocks, bcd, bcd16
 from rlaif.game.memory.entities import enemies, interactions, parts, talkables
 from rlaif.game.memory.memory_map import symbol
 from rlaif.game.memory.state import decode
@@ -20,9 +19,13 @@ from rlaif.game.memory.walls import SOLID, half_tiles
 Write = tuple[int, int | bytes]
 
 
-def read(ram: RamBlocks, name: str) -> Any:
+def byte(ram: RamBlocks, name: str) -> int:
+    return ram.u8(symbol(name).address)
+
+
+def bits(ram: RamBlocks, name: str) -> set[int]:
     place = symbol(name)
-    return value_of(place, ram.block(place.address, place.size))
+    return {number for number in range(8 * place.size) if ram.bit(place.address, number)}
 
 
 class Mistake(NamedTuple):
@@ -52,9 +55,9 @@ MISTAKES = (
     Mistake("the group is not that of the map screen", ((0xC63A, 5),), ((0xCC49, 2),),
             lambda ram: decode(ram).group, 2, "wActiveGroup", 0xCC49),
     Mistake("the dungeon cell is not that of the map screen", ((0xC63C, 9),), ((0xCC56, 12),),
-            lambda ram: read(ram, "wDungeonMapPosition"), 12, "wDungeonMapPosition", 0xCC56),
+            lambda ram: byte(ram, "wDungeonMapPosition"), 12, "wDungeonMapPosition", 0xCC56),
     Mistake("the floor is not that of the map screen", ((0xC63D, 9),), ((0xCC57, 1),),
-            lambda ram: read(ram, "wDungeonFloor"), 1, "wDungeonFloor", 0xCC57),
+            lambda ram: byte(ram, "wDungeonFloor"), 1, "wDungeonFloor", 0xCC57),
     Mistake("health is not a sound wave", ((0xC021, 99),), ((0xC6A2, 10),),
             lambda ram: decode(ram).health, 10, "wLinkHealth", 0xC6A2),
     Mistake("health is not the bombs, as in Oracle of Ages", ((0xC6AA, 0x20),), ((0xC6A2, 9),),
@@ -69,11 +72,12 @@ MISTAKES = (
     Mistake("rupees are not the heart pieces", ((0xC6A4, 3),), ((0xC6A5, b"\x99\x09"),),
             lambda ram: decode(ram).rupees, 999),
     Mistake("ore chunks are decimal", (), ((0xC6A7, b"\x20\x01"),),
-            lambda ram: read(ram, "wNumOreChunks"), 120, "wNumOreChunks", 0xC6A7),
+            lambda ram: bcd16(ram.u16(symbol("wNumOreChunks").address)), 120,
+            "wNumOreChunks", 0xC6A7),
     Mistake("10 bombs are not 16", ((0xC674, 7),), ((0xC6AA, 0x10),),
             lambda ram: decode(ram).bombs, 10, "wNumBombs", 0xC6AA),
     Mistake("20 seeds are not 32", (), ((0xC6B5, 0x20),),
-            lambda ram: read(ram, "wNumEmberSeeds"), 20, "wNumEmberSeeds", 0xC6B5),
+            lambda ram: bcd(byte(ram, "wNumEmberSeeds")), 20, "wNumEmberSeeds", 0xC6B5),
     Mistake("12 deaths are not 18", (), ((0xC61E, b"\x12\x00"),), lambda ram: decode(ram).deaths,
             12, "wDeathCounter", 0xC61E),
     Mistake("a shield level is no shield", ((0xC6A9, 1),), (), lambda ram: item_values(ram)[11],
@@ -81,7 +85,7 @@ MISTAKES = (
     Mistake("a shield is a treasure", (), ((0xC6A9, 2), (0xC692, 0x02)),
             lambda ram: item_values(ram)[11], 2),
     Mistake("the sword is not in the visited floors", ((0xC668, 2),), ((0xC6AC, 1),),
-            lambda ram: read(ram, "wSwordLevel"), 1, "wSwordLevel", 0xC6AC),
+            lambda ram: byte(ram, "wSwordLevel"), 1, "wSwordLevel", 0xC6AC),
     Mistake("the bracelet is not the gloves' polarity", ((0xC6B2, 1),), ((0xC694, 0x40),),
             lambda ram: (decode(ram).owns(0x16), decode(ram).owns(0x08)), (True, False)),
     Mistake("the polarity is no glove", ((0xC6B2, 1),), (), lambda ram: decode(ram).owns(0x08),
@@ -113,7 +117,7 @@ MISTAKES = (
     Mistake("0xFF is no dungeon", (), ((0xCC55, 0xFF),), lambda ram: decode(ram).dungeon, None,
             "wDungeonIndex", 0xCC55),
     Mistake("story flags are not in an object page", ((0xD400, b"\xff" * 16),),
-            ((0xC6CD, 0x01),), lambda ram: read(ram, "wGlobalFlags"), frozenset({0x18}),
+            ((0xC6CD, 0x01),), lambda ram: bits(ram, "wGlobalFlags"), {0x18},
             "wGlobalFlags", 0xC6CA),
     Mistake("kills are not in an object", ((0xD500, b"\x09\x09\x09"),), ((0xC620, b"\x2c\x01"),),
             lambda ram: decode(ram).kills, 300, "wTotalEnemiesKilled", 0xC620),
@@ -130,7 +134,7 @@ MISTAKES = (
             lambda ram: [found[0].slot for found in (interactions(ram), enemies(ram), parts(ram))],
             [0xD040, 0xD080, 0xD0C0]),
     Mistake("pushing is not a warp, as in Oracle of Ages", ((0xCC65, 0),), ((0xCC80, 2),),
-            lambda ram: read(ram, "wLinkPushingDirection"), 2, "wLinkPushingDirection", 0xCC80),
+            lambda ram: byte(ram, "wLinkPushingDirection"), 2, "wLinkPushingDirection", 0xCC80),
     Mistake("a camera that moves is no transition", ((0xCD00, 0x81),), (),
             lambda ram: (predicates.is_scrolling(ram), predicates.has_control(ram),
                          predicates.is_room_stable(ram)),
@@ -150,8 +154,8 @@ MISTAKES = (
     Mistake("exits of a dungeon room are no puzzle", ((0xCC58, 0x0F), (0xCC55, 1)), (),
             predicates.is_puzzle_state, False, "wDungeonRoomProperties", 0xCC58),
     Mistake("bits of the room's properties: key 10, chest 20, boss 40, dark 80", (),
-            ((0xCC58, 0x50),), lambda ram: read(ram, "wDungeonRoomProperties"),
-            frozenset({4, 6})),
+            ((0xCC58, 0x50),), lambda ram: bits(ram, "wDungeonRoomProperties"),
+            {4, 6}),
     Mistake("an item taken is flag 0x20, not 0x40", ((0xC700, 0x40),), ((0xC701, 0x20),),
             lambda ram: [bool(rooms.room_flags(ram, room) & 0x20) for room in (0, 1)],
             [False, True], "wGroup0RoomFlags", 0xC700),
@@ -166,7 +170,7 @@ MISTAKES = (
     Mistake("rooms visited leave out the rupee rooms' scratch", ((0xC8F0, b"\x10" * 16),),
             ((0xC7D9, 0x90),), rooms.count_visited, 1, "wGroup1RoomFlags", 0xC800),
     Mistake("the wall bits are those of the code, not of the comment", (), ((0xD033, 0x20),),
-            lambda ram: read(ram, "w1Link.adjacentWallsBitset"), frozenset({5})),
+            lambda ram: bits(ram, "w1Link.adjacentWallsBitset"), {5}),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`rlaif inspect ROM|STATE`: what a file is, and what the memory map reads in it.
+"""`rlaif inspect ROM|STATE`: what a file is, and what is in its memory.
 
 Exit codes: 0 shown, 2 the file cannot be used, with the reason in one line on standard error.
 """
@@ -6,9 +6,9 @@ Exit codes: 0 shown, 2 the file cannot be used, with the reason in one line on s
 import argparse
 import hashlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rlaif.game.description.describe import describe
 from rlaif.game.description.tile_marks import surroundings, tile_marks
@@ -17,11 +17,10 @@ from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartri
 from rlaif.game.machine.emulator import Emulator, EmulatorError, new_emulator
 from rlaif.game.machine.rom_checks import LARGEST_ROM_BYTES, UnusableFileError, read_bounded
 from rlaif.game.memory import predicates
-from rlaif.game.memory.blocks import bcd, bcd16, read_blocks
-from rlaif.game.memory.entities import ANGLES
+from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.rooms import room_size
 from rlaif.game.memory.state import decode
-from rlaif.game.memory.symbols import GROUPS, Encoding, Symbol
+from rlaif.game.memory.symbols import GROUPS, Symbol
 from rlaif.game.motion.grid import tile_under
 from rlaif.game.motion.terrain import terrain_of
 from rlaif.game.starts.power_on import NoStartError, bring_to_control
@@ -29,21 +28,8 @@ from rlaif.game.starts.savestates import is_state, load_state_file
 from rlaif.game.stories.milestones import fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
 
-_DIRECTIONS = ("up", "right", "down", "left")
 _HIGH_RAM = 0xFF80
 _BANKED = 0xD000
-
-
-class Tile(NamedTuple):
-    """A tile of 16 by 16 pixels of the room, counted from its top left corner."""
-
-    column: int
-    row: int
-
-
-Value = int | str | bytes | frozenset[int] | tuple[int, ...] | Tile | None
-"""int: numbers and angles. str: directions and texts. frozenset: numbers of the set bits. tuple:
-pointers. bytes: one byte each. None: a direction or angle that points nowhere."""
 
 
 def raw(emulator: Emulator, place: Symbol) -> bytes:
@@ -55,49 +41,6 @@ def raw(emulator: Emulator, place: Symbol) -> bytes:
         return bytes(place.size)
     # By bank: unbanked, 0xD000 shows whichever bank the game has selected.
     return emulator.read_bank(place.bank, start, stop)
-
-
-def value_of(place: Symbol, data: bytes) -> Value:
-    """The value of a symbol's bytes; ValueError for another number of bytes."""
-    if len(data) != place.size:
-        raise ValueError(f"{place.name} has {place.size} bytes, got {len(data)}")
-    return _DECODERS[place.encoding](data)
-
-
-def _bits(data: bytes) -> frozenset[int]:
-    whole = int.from_bytes(data, "little")
-    return frozenset(bit for bit in range(8 * len(data)) if whole >> bit & 1)
-
-
-def _text(data: bytes) -> str:
-    return "".join(chr(byte) if 0x20 <= byte < 0x7F else "?" for byte in data.split(b"\0")[0])
-
-
-def _unsigned(data: bytes) -> int:
-    return int.from_bytes(data, "little")
-
-
-def _pointers(data: bytes) -> tuple[int, ...]:
-    found = zip(data[::2], data[1::2], strict=True)
-    return tuple(low | high << 8 for low, high in found if low or high)
-
-
-_DECODERS: dict[Encoding, Callable[[bytes], Value]] = {
-    "u8": _unsigned,
-    "u16": _unsigned,
-    "u32": _unsigned,
-    "s8": lambda data: int.from_bytes(data, "little", signed=True),
-    "bcd8": lambda data: bcd(data[0]),
-    "bcd16": lambda data: bcd16(_unsigned(data)),
-    "bits": _bits,
-    "set": _bits,
-    "text": _text,
-    "direction": lambda data: _DIRECTIONS[data[0]] if data[0] < len(_DIRECTIONS) else None,
-    "angle": lambda data: data[0] if data[0] < ANGLES else None,
-    "tile": lambda data: Tile(data[0] & 0x0F, data[0] >> 4),
-    "pointers": _pointers,
-    "bytes": bytes,
-}
 
 
 _HELP = "show what a ROM or a save state is, and what the memory map reads in it"
@@ -134,7 +77,7 @@ _FLAGS = {
     "cutscene": predicates.is_cutscene,
     "dying": predicates.is_dying,
 }
-_RAW_CHARACTERS, _VALUE_CHARACTERS = 16, 40
+_RAW_CHARACTERS = 16
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -238,15 +181,10 @@ def _symbols(emulator: Emulator, *, show_all: bool) -> Iterator[str]:
         for symbol in symbols:
             data = raw(emulator, symbol)
             if show_all or any(data):
-                value = value_of(symbol, data)
-                shown = sorted(value) if isinstance(value, frozenset) else value
+                shown = data.hex().upper()
+                if len(shown) > _RAW_CHARACTERS:
+                    shown = f"{shown[:_RAW_CHARACTERS]}…"
                 yield (
-                    f"  {symbol.bank}:{symbol.address:04X}  {symbol.name:<29} "
-                    f"{_cut(data.hex().upper(), _RAW_CHARACTERS):<17} "
-                    f"{_cut(str(shown), _VALUE_CHARACTERS):<16} "
-                    f"[{symbol.confidence}] {symbol.meaning}"
+                    f"  {symbol.bank}:{symbol.address:04X}  {symbol.name:<29} {shown:<17} "
+                    f"{symbol.encoding:<9} [{symbol.confidence}] {symbol.meaning}"
                 )
-
-
-def _cut(text: str, characters: int) -> str:
-    return text if len(text) <= characters else text[:characters] + "…"

@@ -37,9 +37,6 @@ _MONSTERS = frozenset(_ALL_IDS) - HARMLESS_ENEMY_IDS
 PART_ITEM_DROP = 0x01
 INTERACTION_TREASURE = 0x60
 
-ANGLES = 32
-"""An angle counts 32 steps clockwise from up; greater values mean no direction."""
-
 _TALKABLE = address("wAButtonSensitiveObjectList")
 _TALKABLE_SIZE = 32
 _LINK_OBJECT = address("wLinkObjectIndex") - WRAM_START

@@ -1,26 +1,19 @@
 """Save-state files of the user: a file in, a state that fits the game and the emulator out.
 
 PyBoy marks its states with a format version in the first byte and the colour mode, but not with the
-game. So the game is identified by a file next to the state and by the state's contents:
-
-    the note beside it     `play` notes the ROM of each state that it saves (`write_origin`)
-    the save-file string   Oracle of Seasons and Oracle of Ages write different ones
-    the pictures           nearly every tile in video memory of the embedded game is in its ROM
-    the size               cartridge RAM is part of a state
-    the CPU                while it waits for the next frame it stands on a HALT of its ROM
-
-A state that shows none of these is taken. WrongStateError says why one is not.
+game. So `play` notes the ROM of each state that it saves in a file next to it (`write_origin`). A
+state without a note is of another game if its cartridge RAM has another size, or if it holds the
+save-file string of a game that did not write this one. WrongStateError says why one is refused.
 """
 
 import hashlib
-import struct
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rlaif.contracts.model import Sha256
 from rlaif.game.captures.capture import LARGEST_STATE_BYTES
-from rlaif.game.machine.cartridges import Cartridge, load_cartridge
+from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import STATE_VERSION, Emulator, SaveStateError
 from rlaif.game.machine.rom_checks import (
     CHECKSUM,
@@ -75,17 +68,7 @@ _OTHER_EMULATORS = {
     b"PK\x03\x04": "a ZIP archive",
 }
 _RAM_BANK = 8 * 1024
-_CPU_POINTERS = {True: 22, False: 12}
-"""Where HL, SP and PC are in a state of format 29, by colour mode; the halt flag is 8 bytes on."""
-
-_HALT = 0x76
-_SAVEFILE = address("wSavefileString")
-_TILES = (0x8000, 0x9800)
-_TILE_BYTES = 16
-_PLAIN_COLOURS = 2
-_ENOUGH_TILES = 20
-_MAX_TILES, _FEW_TILES = 0.8, 0.2
-"""Share of the tiles in a ROM: of its own game nearly all, of another by chance a few."""
+_SAVEFILE, _ORACLE = address("wSavefileString"), "oracle-of-seasons"
 
 
 class WrongStateError(SaveStateError):
@@ -121,7 +104,7 @@ def load_checked(emulator: Emulator, cartridge: Cartridge, state: bytes, name: s
         WrongStateError: Of another emulator version or another game.
         SaveStateError: No whole state.
     """
-    check_state_file(state, name, version=emulator.identity.version, colour=emulator.has_banks)
+    _check_state_file(state, name, version=emulator.identity.version, colour=emulator.has_banks)
     extra = len(state) - len(emulator.save_state())
     if extra and extra % _RAM_BANK == 0:
         raise WrongStateError(
@@ -132,11 +115,10 @@ def load_checked(emulator: Emulator, cartridge: Cartridge, state: bytes, name: s
         emulator.load_state(state)
     except SaveStateError as error:
         raise SaveStateError(f"{name}: {error}") from error
-    check_game(emulator, cartridge, name)
-    _check_place(emulator, cartridge, state, name)
+    _check_game(emulator, cartridge, name)
 
 
-def check_state_file(state: bytes, name: str, *, version: str, colour: bool) -> None:
+def _check_state_file(state: bytes, name: str, *, version: str, colour: bool) -> None:
     """See that bytes can be a state of this emulator, before they are loaded.
 
     Raises:
@@ -169,64 +151,20 @@ def check_state_file(state: bytes, name: str, *, version: str, colour: bool) -> 
         )
 
 
-def check_game(emulator: Emulator, cartridge: Cartridge, name: str) -> None:
-    """Raise WrongStateError when the memory of an emulator is that of another game."""
-    ram = read_blocks(emulator)
-    found = ram.block(_SAVEFILE, len(AGES_SAVEFILE_STRING))
-    if cartridge.game != "other" and found == AGES_SAVEFILE_STRING:
-        raise WrongStateError(f"{name} is a state of Oracle of Ages, not of {cartridge.title}")
-    embedded = cartridge if cartridge.is_embedded else load_cartridge()
-    share = tiles_in_rom(emulator, embedded.data)
-    if cartridge.is_embedded and share is not None and share < _FEW_TILES:
-        raise WrongStateError(
-            f"{name} is a state of another game than the embedded one: give the ROM that it was "
-            "made with"
-        )
-    if not cartridge.is_embedded and share is not None and share > _MAX_TILES:
-        raise WrongStateError(
-            f"{name} is a state of the embedded game, not of {cartridge.title}: give no ROM"
-        )
+def _check_game(emulator: Emulator, cartridge: Cartridge, name: str) -> None:
+    """Raise WrongStateError when the memory holds the save-file string of another game."""
+    found = read_blocks(emulator).block(_SAVEFILE, len(SAVEFILE_STRING))
+    oracles = {
+        SAVEFILE_STRING: "Oracle of Seasons or the embedded game",
+        AGES_SAVEFILE_STRING: "Oracle of Ages",
+    }
     # A game that writes the string holds it.
-    foreign = cartridge.game == "other" and SAVEFILE_STRING not in cartridge.data
-    if foreign and found == SAVEFILE_STRING:
+    own = found in cartridge.data or (found, cartridge.game) == (SAVEFILE_STRING, _ORACLE)
+    if found in oracles and not own:
         raise WrongStateError(
-            f"{name} is a state of Oracle of Seasons, not of {cartridge.title}: "
-            "give the ROM that it was made with"
+            f"{name} is a state of {oracles[found]}, not of {cartridge.title}: give the ROM that "
+            "it was made with"
         )
-
-
-def _check_place(emulator: Emulator, cartridge: Cartridge, state: bytes, name: str) -> None:
-    """See that a CPU that waits stands on the HALT that made it wait; most states wait."""
-    at = _CPU_POINTERS[emulator.has_banks]
-    _, _, place = struct.unpack_from("<HHH", state, at)
-    waits = state[at + 8]
-    if waits and emulator.read(place, place + 1)[0] != _HALT:
-        raise WrongStateError(
-            f"{name} is a state of another game: it waits at 0x{place:04X}, where "
-            f"{cartridge.title or 'this ROM'} has no HALT; give the ROM that it was made with"
-        )
-
-
-def tiles_in_rom(emulator: Emulator, rom: bytes) -> float | None:
-    """Share of the tiles in video memory that a ROM holds as they are, 0 to 1; about 3 ms.
-
-    None if there are too few. Tiles of one or two byte values (blank, striped) do not
-    count: any ROM holds them.
-    """
-    tiles: set[bytes] = set()
-    for bank in (0, 1) if emulator.has_banks else (0,):
-        data = _video_ram(emulator, bank)
-        tiles.update(data[at : at + _TILE_BYTES] for at in range(0, len(data), _TILE_BYTES))
-    told = [tile for tile in tiles if len(set(tile)) > _PLAIN_COLOURS]
-    if len(told) < _ENOUGH_TILES:
-        return None
-    return sum(tile in rom for tile in told) / len(told)
-
-
-def _video_ram(emulator: Emulator, bank: int) -> bytes:
-    if emulator.has_banks:
-        return emulator.read_bank(bank, *_TILES)
-    return emulator.read(*_TILES)
 
 
 def _read(path: Path) -> bytes:
