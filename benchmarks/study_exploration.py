@@ -46,7 +46,8 @@ from rlaif.game.stories.story_lookup import story_of
 from rlaif.guides.guides import guide_of, use_worlds
 from rlaif.mock_llm.expert.progress import standing
 from rlaif.mock_llm.expert.situation import situation_of
-from rlaif.trainer.learner.exploration import explore, explorers_of
+from rlaif.testing.searching import explorers_of
+from rlaif.trainer.learner.exploration import explore
 from rlaif.trainer.planning.prompts import CHARACTERS_A_TOKEN
 from rlaif.trainer.planning.state_rater import messages
 from rlaif.trainer.search.draws import BY_COUNTS, RATED, DrawSettings

@@ -27,7 +27,6 @@ ALLOWED = {
     # It also searches before it trains, and starts the runners before it imports RLlib.
     "rlaif.trainer.learner.process": {"gymnasium", "numba", "numpy", "PIL", "pyboy", "scipy"},
     "rlaif.trainer.learner.runners.child": {"gymnasium", "numba", "numpy", "PIL", "pyboy", "scipy"},
-    "rlaif.trainer.explore": {"gymnasium", "numba", "numpy", "PIL", "pyboy", "scipy"},
 }
 PROGRAM = """
 import importlib, json, sys

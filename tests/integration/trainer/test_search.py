@@ -31,6 +31,13 @@ from rlaif.trainer.settings.game import GameSettings
 
 FRAMES = 40_000
 
+ENDLESS = """
+import sys
+from pathlib import Path
+from rlaif.testing.searching import search_until
+search_until(lambda figures: False, Path(sys.argv[1]), environments=8)
+"""
+
 
 class Arbitrary:
     """Rates a state by its sum, at once."""
@@ -141,16 +148,8 @@ def test_above_its_limit_cells_are_dropped_and_trajectories_stay_complete(tmp_pa
 
 
 def test_a_killed_search_resumes(tmp_path: Path):
-    command = [
-        sys.executable,
-        "-W",
-        "ignore",
-        "-m",
-        "rlaif.trainer.explore",
-        "--out",
-        str(tmp_path),
-    ]
-    search = subprocess.Popen([*command, "--seed", "3"], start_new_session=True)
+    command = [sys.executable, "-W", "ignore", "-c", ENDLESS, str(tmp_path)]
+    search = subprocess.Popen(command, start_new_session=True)
     try:
         asyncio.run(eventually(lambda: nodes(tmp_path) > 5, "nodes are committed", seconds=240))
     finally:

@@ -33,7 +33,6 @@ GROUPS = {
     "Training and evaluation": {
         "train": Subcommand("train, without the services", "rlaif.trainer.service.cli:main"),
         "evaluate": Subcommand("evaluate, show or film a policy", "rlaif.trainer.evaluate:main"),
-        "explore": Subcommand("search a game, without training", "rlaif.trainer.explore:main"),
         "demonstrations": Subcommand("build demonstrations from a search", _DEMONSTRATIONS),
         "dataset": Subcommand("write demonstrations for Minari", _MINARI),
         "judge-epoch": Subcommand("score all segments of an epoch", "rlaif.judge.epoch:main"),
@@ -42,7 +41,7 @@ GROUPS = {
     "Games": {
         "play": Subcommand("play a game yourself", _GAME, ("play",)),
         "world": Subcommand("generate a world from a seed", _GAME, ("world",)),
-        "inspect": Subcommand("decode a ROM or save state", _GAME, ("inspect",)),
+        "inspect": Subcommand("show what a ROM or save state is", _GAME, ("inspect",)),
         "replay-check": Subcommand("test whether play replays exactly", _GAME, ("replay-check",)),
     },
     "This command": {

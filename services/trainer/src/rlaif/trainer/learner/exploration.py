@@ -1,7 +1,6 @@
 """Exploration in the training process: the counts of places, the search, and its runners.
 
-In training some environments explore. All do in the search phase of mode `quest`, and in
-`rlaif.trainer.explore`.
+In training some environments explore. All do in the search phase of mode `quest`.
 """
 
 import contextlib
@@ -12,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 from operator import methodcaller
-from pathlib import Path
 from typing import Any
 
 from rlaif.trainer.learner.runners.opening import open_runners, runner_config
@@ -22,7 +20,6 @@ from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.search.search import Search
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.game import CaptureSettings
 
 _DECISIONS = 64
 """Decisions of a runner between two reports. Starts are selected by what was reported: with eight
@@ -108,15 +105,6 @@ def open_explorers(settings: TrainerSettings, env: EnvConfig, files: str = "") -
         curriculum=None,
     )
     return open_runners(config, settings.ray_workers, on_cluster=settings.joins_cluster)
-
-
-def explorers_of(rom: Path | None, *, workers: int, environments: int) -> RunnerPool:
-    """Start runners that explore a game without a run."""
-    settings = TrainerSettings.model_validate(
-        {"rom_path": rom, "ray_workers": workers, "envs_per_worker": environments}
-    )
-    capture = CaptureSettings(best_episodes=0)
-    return open_explorers(settings, EnvConfig("explore", game=settings.game, capture=capture))
 
 
 def explore(

@@ -74,14 +74,6 @@ class Figures:
     best: int
     marks: tuple[FirstFound, ...]
 
-    @property
-    def frames_per_second(self) -> float:
-        """Throughput of all runners together, in wall-clock time."""
-        return self.frames / self.seconds if self.seconds else 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"frames_per_second": round(self.frames_per_second, 1)}
-
 
 @dataclass
 class Update:
