@@ -37,7 +37,7 @@ def complete(tmp_path: Path):
 
 
 def test_commands_are_completed(complete):
-    assert complete("rlaif ex") == ["explore", "export"]
+    assert complete("rlaif dem") == ["demo", "demonstrations"]
 
 
 def test_options_are_those_of_the_command(complete):

@@ -58,7 +58,6 @@ standard output, where it would stand between lines of JSON; what matters of it 
 _STATES = States()
 
 _MBC2_TYPES = frozenset({0x05, 0x06})
-_MBC2_RAM = 512
 _CART_RAM_BANKS = {0x00: 0, 0x03: 4, 0x04: 16, 0x05: 8}
 """Banks of cartridge RAM by the header's size code, 1 for any other."""
 
@@ -116,7 +115,6 @@ class Emulator:
         self._pyboy.set_emulation_speed(0)
         self._memory = self._pyboy.memory
         self._cart_ram_banks = _cart_ram_banks(data)
-        self._cart_ram_bytes = _MBC2_RAM if data[CARTRIDGE_TYPE] in _MBC2_TYPES else _CART_BANK_SIZE
         self._clock = RealTimeClock(self._pyboy, data) if has_clock(data) else None
         self._held: str | None = None
         self.work_ram = np.frombuffer(self._find_work_ram(arrays), dtype=np.uint8)
@@ -170,21 +168,6 @@ class Emulator:
 
     def poke(self, bank: int | None, where: int, value: int) -> None:
         self._memory[where if bank is None else (bank, where)] = value
-
-    @property
-    def memories(self) -> dict[str, tuple[int | None, int, int]]:
-        """What `ram_digest` covers: name → (bank, first address, last address)."""
-        found: dict[str, tuple[int | None, int, int]] = {
-            "work RAM bank 0": (None, WRAM_START, WRAM_START + _BANK_SIZE - 1),
-        }
-        switched = WRAM_START + _BANK_SIZE
-        for bank in range(1, 8 if self.has_banks else 2):
-            banked = bank if self.has_banks else None
-            found[f"work RAM bank {bank}"] = (banked, switched, switched + _BANK_SIZE - 1)
-        found["high RAM"] = (None, 0xFF80, 0xFFFE)
-        for bank in range(self._cart_ram_banks):
-            found[f"cartridge RAM bank {bank}"] = (bank, 0xA000, 0xA000 + self._cart_ram_bytes - 1)
-        return found
 
     def save_state(self) -> bytes:
         """All state of the machine: 170 to 300 kB, 0.4 ms, or 18 in a process without numba."""

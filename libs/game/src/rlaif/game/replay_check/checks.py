@@ -28,7 +28,6 @@ _BOOT_PRESS_FRAMES = 8
 _MAY_BE_ZERO = frozenset({"boot_frames", "boot_presses", "seed"})
 _TRACE_EVERY = 25
 _AFTER_LOAD_STEPS = 30
-_TICKS = (2, 3, 7, 60, 333)
 _OTHER_SETTING_SHARE = 10
 _REPORTS = 5
 """Progress lines while segments are replayed."""
@@ -170,11 +169,8 @@ class _Checks:
         live = self._booted(self._sound)
         self._start, saved_at = live.save_state(), time.monotonic()
         first = self._play_digest()
-        yield self._digest_covers()
         yield self._same_in_two_processes()
         yield self._save_and_load()
-        yield self._frames_at_once()
-        yield self._drawn_or_not()
         yield from self._segments(live, self._plan, "segments")
         few = max(1, self._plan.segments // _OTHER_SETTING_SHARE)
         plan = replace(self._plan, segments=few, tampered=0)
@@ -217,23 +213,6 @@ class _Checks:
         actions = self._plan.actions(self._plan.trace_steps, "later")
         return self._digests(self._started(), actions)[-1]
 
-    def _digest_covers(self) -> CheckResult:
-        """A changed byte in any memory changes the digest: first, middle and last of each bank."""
-        emulator = self._started()
-        places = [
-            (name, bank, where)
-            for name, (bank, first, last) in emulator.memories.items()
-            for where in (first, (first + last) // 2, last)
-        ]
-        blind = [
-            f"0x{where:04X} of {name}"
-            for name, bank, where in places
-            if not _changes_digest(emulator, bank, where)
-        ]
-        detail = f"{len(places) - len(blind)} of {len(places)} changed bytes change it"
-        failure = f"; not {blind[0]}" if blind else ""
-        return _result("the digest covers all memory", detail, failure)
-
     def _same_in_two_processes(self) -> CheckResult:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             other = pool.submit(trace, self._rom, self._plan, self._sound)
@@ -272,33 +251,6 @@ class _Checks:
             failure += "; saving changes the play"
         detail = f"{good} of {len(places)} states continue the same for {_AFTER_LOAD_STEPS} steps"
         return _result("save and load at random places", detail, failure)
-
-    def _frames_at_once(self) -> CheckResult:
-        wrong = []
-        for frames in _TICKS:
-            once, singly = self._started(), self._started()
-            once.tick(frames)
-            for _ in range(frames):
-                singly.tick(1)
-            if once.ram_digest() != singly.ram_digest():
-                wrong.append(frames)
-        failure = f"; {wrong[0]} frames differ" if wrong else ""
-        detail = f"{', '.join(map(str, _TICKS))} frames"
-        return _result("frames at once or one by one", detail, failure)
-
-    def _drawn_or_not(self) -> CheckResult:
-        """Drawing every step, every third or none changes no RAM."""
-        emulators = {every: self._started() for every in (0, 1, 3)}
-        failure = ""
-        for number, action in enumerate(self._plan.actions(self._plan.trace_steps, "draw")):
-            for every, emulator in emulators.items():
-                draws = every > 0 and number % every == 0
-                emulator.step(action, self._plan.frame_skip, render=draws)
-            if len({each.ram_digest() for each in emulators.values()}) != 1:
-                failure = f"; step {number} differs"
-                break
-        detail = f"{self._plan.trace_steps} steps: always, every third, never"
-        return _result("drawn or not", detail, failure)
 
     def _sound_matters(self) -> CheckResult:
         differ = trace(self._rom, self._plan, False) != trace(self._rom, self._plan, True)
@@ -368,14 +320,6 @@ def _an_action_matters(emulator: Emulator, recorded: RecordedSegment, rom: str) 
         if _replay_error(emulator, replace(recorded, capture=capture), rom):
             return True
     return False
-
-
-def _changes_digest(emulator: Emulator, bank: int | None, where: int) -> bool:
-    before, kept = emulator.ram_digest(), emulator.peek(bank, where)
-    emulator.poke(bank, where, kept ^ 0xFF)
-    changed = emulator.ram_digest()
-    emulator.poke(bank, where, kept)
-    return changed != before == emulator.ram_digest()
 
 
 def _result(check: str, detail: str, failure: str) -> CheckResult:
