@@ -208,7 +208,12 @@ def test_frames_at_once_are_frames_one_by_one(booted, name, frames):
 
 def test_a_changed_byte_in_any_memory_changes_the_digest(booted):
     emulator = booted("colour, all work RAM banks, MBC5 with four RAM banks")
-    places = [(None, 0xC000), (None, 0xCFFF), (None, 0xFF80), (None, 0xFFFE)]
+    places: list[tuple[int | None, int]] = [
+        (None, 0xC000),
+        (None, 0xCFFF),
+        (None, 0xFF80),
+        (None, 0xFFFE),
+    ]
     places += [(bank, where) for bank in range(1, 8) for where in (0xD000, 0xDFFF)]
     places += [(bank, where) for bank in range(4) for where in (0xA000, 0xBFFF)]
     before = emulator.ram_digest()
