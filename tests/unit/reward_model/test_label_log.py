@@ -1,10 +1,13 @@
 """The log of labels follows the score objects, whatever events arrive."""
 
+import gc
 import io
 import json
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,6 +35,7 @@ class SpiedStore:
         self.read: list[str] = []
         self.failing = ""
         self.unlisting = False
+        self.breaks_after: int | None = None
         self.modified: dict[str, datetime] = {}
 
     def get(self, key: str, max_bytes: int | None = None) -> bytes:
@@ -43,11 +47,19 @@ class SpiedStore:
     def scan(self, prefix: str = "") -> Iterator[ObjectInfo]:
         if self.unlisting:
             raise StoreUnavailableError("no answer")
-        return self.list(prefix)
+        yield from islice(self.list(prefix), self.breaks_after)
+        if self.breaks_after is not None:
+            raise StoreUnavailableError("no answer")
 
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
-        for info in self._store.list(prefix, after=after):
-            yield replace(info, modified_at=self.modified.get(info.key, info.modified_at))
+        yield from map(self._dated, self._store.list(prefix, after=after))
+
+    def head(self, key: str) -> ObjectInfo | None:
+        info = self._store.head(key)
+        return None if info is None else self._dated(info)
+
+    def _dated(self, info: ObjectInfo) -> ObjectInfo:
+        return replace(info, modified_at=self.modified.get(info.key, info.modified_at))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -119,6 +131,20 @@ def test_after_the_first_poll_a_listing_continues_over_many_polls(store, monkeyp
         log.read_new(full=poll == 0)
         found.append(len(log.labels))
     assert found == [3, 6, 8, 8]
+
+
+def test_a_first_listing_that_breaks_off_is_done_again_at_once(store, monkeypatch):
+    monkeypatch.setattr(label_log, "KEYS_PER_POLL", 3)
+    for segment in SEGMENTS:
+        write_scored(store, segment)
+    log = log_of(store)
+    store.breaks_after = 5
+    with pytest.raises(StoreUnavailableError):
+        log.read_new(full=True)
+    store.breaks_after = None
+    log.read_new(full=False)
+    assert ids(log) == names(SEGMENTS)
+    assert log.standings[0].scores == len(SEGMENTS)
 
 
 def test_a_listing_that_was_broken_off_is_done_again(store):
@@ -202,6 +228,71 @@ def test_half_of_what_is_kept_are_the_newest_and_what_is_left_out_is_not_even_lo
     assert late.segment_id in ids(log)
     assert len(set(kept) - set(ids(log))) == 1
     assert len(store.read) == 3 * 21
+
+
+def test_a_forgotten_score_is_neither_read_nor_counted_again(store):
+    many = play(episodes=10, each=8, signal=True, run="many")
+    announced = [write_scored(store, segment).score_key for segment in many]
+    log = log_of(store, most_labels=4)
+    log.read_new(full=True)
+    kept = ids(log)
+    store.read.clear()
+    for _ in range(2):
+        log.read_new(full=True)
+        log.read_new(announced, full=False)
+    assert ids(log) == kept
+    assert store.read == []
+    assert log.skipped == {"older": 76}
+    assert [item.scores for item in log.standings] == [80]
+
+
+def test_a_forgotten_score_that_is_no_label_is_not_read_again(store):
+    for segment in play(episodes=10, each=8, signal=True, run="many"):
+        write_scored(store, segment, values={"novelty": 1.0})
+    log = log_of(store, most_labels=4)
+    for _ in range(3):
+        log.read_new(full=True)
+    read = [key for key in store.read if key.startswith("scores/")]
+    assert len(read) == len(set(read)) <= 12
+    assert log.labels == ()
+
+
+class ManyScores:
+    """A store with so many scores, none of which can be read."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
+        for place in range(self._count if prefix.startswith("scores/config-1/") else 0):
+            key = keys.score("config-1", f"episode-{place // 30}-s{place:07d}")
+            yield ObjectInfo(key, 1, NOW + timedelta(seconds=place))
+
+    def scan(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        return self.list(prefix)
+
+    def head(self, key: str) -> None:
+        return None
+
+    def get(self, key: str, max_bytes: int | None = None) -> bytes:
+        return b"{}"
+
+
+def test_memory_does_not_grow_with_the_number_of_scores():
+    def peak(count: int) -> int:
+        """Bytes in use at most."""
+        gc.collect()
+        tracemalloc.start()
+        log = log_of(ManyScores(count), most_labels=24)
+        log.read_new(full=True)
+        log.read_new(full=True)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert log.standings[0].scores == count
+        return found
+
+    peak(100)  # what is imported and cached once
+    assert peak(16_000) - peak(4000) < 50 * 12_000
 
 
 def test_labels_of_an_older_layout_have_the_room_that_is_left(store):
@@ -543,12 +634,14 @@ def test_the_order_of_the_scores_changes_nothing():
     assert sample(dict(shuffled), 200) == sample(many, 200)
 
 
-def test_a_service_that_runs_for_long_keeps_about_the_sample_of_a_restart():
-    many = scores(6000, each=10)
+@pytest.mark.parametrize("each", [1, 10, 300])
+def test_a_service_that_runs_for_long_keeps_the_sample_of_a_restart(each):
+    """What was forgotten would not be in the sample, however many scores follow."""
+    many = scores(6000, each=each)
     running: dict[str, float] = {}
     for place, key in enumerate(many, 1):
         running[key] = many[key]
         if place % 10 == 0:
             running = {kept: many[kept] for kept in sample(running, 300)}
-    assert len(running) == 300
-    assert len(sample(many, 300) & running.keys()) >= 250
+    assert running.keys() == sample(many, 300)
+    assert sample(running, 100) == sample(many, 100)

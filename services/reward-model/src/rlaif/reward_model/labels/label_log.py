@@ -5,10 +5,14 @@ hints only. A poll reads the objects that they name and continues a listing, a l
 keys at a time, which finds those whose events were lost. Each object is read once, except
 provisional scores, which may be replaced.
 
-Keys and times of all scores are known; an object is read only if its label is to be kept. Half of
-the kept labels are the newest ones, which show the present policy. Alone they would be half an hour
-of play; the other half is a sample of all older episodes, which take turns. The sample depends on
-names only: neither labels nor the split have an influence, and a restart draws the same one.
+An object is read only if its label is to be kept. Half of the kept labels are the newest ones,
+which show the present policy. Alone they would be half an hour of play; the other half is a sample
+of all older episodes, which take turns. The sample depends on names and times only: neither labels
+nor the split have an influence, and a restart draws the same one.
+
+Memory is bounded: scores outside a sample three times as large are forgotten. A score outside the
+sample of some scores is outside the sample of more scores, too. So one that was forgotten and is
+listed or announced again is forgotten again: it is neither read nor counted a second time.
 
 Labels of different judge configurations are never mixed. During a rolling upgrade, judges of two
 configurations score in turns; following the last scorer would discard the labels each time. So the
@@ -40,7 +44,7 @@ from rlaif.reward_model.labels.labels import (
 from rlaif.reward_model.labels.score_reading import UNREADABLE, Listing, ScoreReader
 from rlaif.reward_model.labels.votes import VoteLog, valid_votes, with_votes
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectStore
+from rlaif.storage.ports import ObjectInfo, ObjectStore
 
 KEYS_PER_POLL = 1000
 """One page of S3; the first poll lists all keys."""
@@ -53,6 +57,9 @@ OLDER = "older"
 _MAX_READ = 2
 """Scores that one poll reads at most, as a multiple of the labels that are kept."""
 
+_KNOWN = 1 + _MAX_READ
+"""Scores whose keys are known after a poll, likewise; a listing may double them before."""
+
 _SALT = b"label-reservoir"
 
 
@@ -60,7 +67,7 @@ class ConfigStanding(BaseModel, frozen=True):
     """One judge configuration with scores in the store."""
 
     judge_config: str
-    scores: int = Field(description="Known score objects.")
+    scores: int = Field(description="Score objects, as of the last complete listing.")
     labels: int = Field(description="Those kept as labels; 0 if it has been silent for long.")
     learned: bool = Field(description="Whether its labels are learned from now.")
 
@@ -70,7 +77,7 @@ class ConfigLabels:
 
     Attributes:
         labels: By key of the score.
-        reasons: Key → why a score object is no label.
+        reasons: Key → why a known score object is no label.
         first, last: Times of the first and the last score, in seconds since 1970.
     """
 
@@ -88,20 +95,23 @@ class ConfigLabels:
 
     @property
     def usable(self) -> int:
-        """Number of scores that are labels, kept or not, or have not been read."""
-        return len(self._times) - sum(reason != OLDER for reason in self.reasons.values())
+        """Number of known scores that are labels, kept or not, or have not been read."""
+        return len(self._times) - len(self.reasons)
 
-    def listed(self, key: str, at: float) -> None:
+    def listed(self, key: str, at: float, held: Set[str] = frozenset()) -> None:
         """Add a score object that was written at `at`; a provisional one may be written again."""
         if key not in self._times or (self._provisional(key) and at > self._times[key]):
             self._unread.add(key)
-        self._set_time(key, at)
+        self._times[key] = at
+        self.first, self.last = min(self.first, at), max(self.last, at)
+        if self._limit is not None and len(self._times) > 2 * _KNOWN * self._limit:
+            self._forget_others(held)
 
-    def hinted(self, key: str, at: float) -> None:
-        """Add a score object that an event announced, written at `at` or later."""
-        if key not in self._times or self._provisional(key):
+    def hinted(self, key: str, at: float, held: Set[str] = frozenset()) -> None:
+        """Add a score object that an event announced; `at` may be rounded down."""
+        if self._provisional(key):
             self._unread.add(key)
-            self._set_time(key, max(at, self.last))
+        self.listed(key, at, held)
 
     def read(self, held: Set[str] = frozenset()) -> None:
         """Read new scores that are to be kept, and drop labels beyond the limit. Blocks.
@@ -111,6 +121,7 @@ class ConfigLabels:
         """
         if not self._unread:
             return
+        self._forget_others(held)
         # Scores that turn out to be no labels make room for others.
         budget = inf if self._limit is None else _MAX_READ * self._limit
         while budget > 0:
@@ -120,11 +131,9 @@ class ConfigLabels:
             budget -= len(wanted)
             for key, result in self._reader.each(sorted(wanted), self._reader.label):
                 self._note(key, result)
-        self.reasons.update(dict.fromkeys(self._unread - self.labels.keys(), OLDER))
         self._unread.clear()
         for key in self.labels.keys() - self._to_keep(held):
             del self.labels[key]
-            self.reasons[key] = OLDER
 
     def forget(self) -> None:
         """Drop all labels; the scores would be read again."""
@@ -143,13 +152,17 @@ class ConfigLabels:
         if isinstance(result, LabelError):
             self.reasons[key] = result.reason
         else:
-            # The time of a hinted score is not known from a listing yet.
-            self._set_time(key, max(self._times[key], result.scored_at.timestamp()))
             self.labels[key] = result
 
-    def _set_time(self, key: str, at: float) -> None:
-        self._times[key] = at
-        self.first, self.last = min(self.first, at), max(self.last, at)
+    def _forget_others(self, held: Set[str]) -> None:
+        """Forget scores that are no candidates for labels."""
+        if self._limit is None or len(self._times) <= _KNOWN * self._limit:
+            return
+        kept = self.labels.keys() | sample(self._times, _KNOWN * self._limit, held)
+        for key in self._times.keys() - kept:
+            del self._times[key]
+            self.reasons.pop(key, None)
+        self._unread &= kept
 
     def _to_keep(self, held: Set[str]) -> Set[str]:
         """Labels that stay: those of the newest layout first, as only they can be learned."""
@@ -186,11 +199,11 @@ class ComparisonLog:
         """Read new records, and drop those of segments that are no labels. Blocks."""
         known = {item.segment_id for item in labels}
         self.records = [i for i in self.records if i.first in known and i.second in known]
-        listed = [info.key for info in self.listing.take(self._limit)]
+        self.seen = {key: pair for key, pair in self.seen.items() if known.issuperset(pair)}
+        listed = ((info.key, _compared(info.key)) for info in self.listing.take(self._limit))
         self._limit = KEYS_PER_POLL
-        new = {key: _compared(key) for key in listed if key not in self.seen}
-        wanted = [key for key, pair in new.items() if known.issuperset(pair)]
-        for key, result in reader.each(wanted, reader.comparison):
+        new = {k: pair for k, pair in listed if k not in self.seen and known.issuperset(pair)}
+        for key, result in reader.each(list(new), reader.comparison):
             self.seen[key] = new[key]
             if not isinstance(result, LabelError):
                 self.records.append(result)
@@ -226,6 +239,8 @@ class LabelLog:
         self._configs: dict[str, ConfigLabels] = {}
         self._comparisons: dict[str, ComparisonLog] = {}
         self._people = ConfigLabels(self._reader)
+        self._counting: Counter[str] = Counter()
+        self._counted: Counter[str] = Counter()
         self.judge_config = judge_config
 
     @property
@@ -248,15 +263,17 @@ class LabelLog:
     @property
     def skipped(self) -> dict[str, int]:
         """Reason → score objects that are no label."""
-        every = chain(self._people.reasons.values(), self._learned.reasons.values())
-        return dict(Counter(every))
+        learned = self._learned
+        found = Counter(chain(self._people.reasons.values(), learned.reasons.values()))
+        found[OLDER] = self._scores(self.judge_config) - len(learned.labels) - len(learned.reasons)
+        return dict(+found)
 
     @property
     def standings(self) -> tuple[ConfigStanding, ...]:
         return tuple(
             ConfigStanding(
                 judge_config=name,
-                scores=len(config),
+                scores=self._scores(name),
                 labels=len(config.labels),
                 learned=name == self.judge_config,
             )
@@ -269,25 +286,21 @@ class LabelLog:
         `full` starts a listing of all keys; later calls continue it. After a
         `StoreUnavailableError` the next call resumes.
         """
-        limit = KEYS_PER_POLL if self._configs else None
+        limit = KEYS_PER_POLL if self._counted else None
         for listing in (self._listing, *(log.listing for log in self._comparisons.values())):
             listing.due = listing.due or full or limit is None
         if self._votes is not None:
             self._votes.read_new()
-        for info in self._listing.take(limit):
-            ids = keys.score_ids(info.key)
-            if ids is not None and not _revision(info.key):
-                self._config(ids[0]).listed(info.key, info.modified_at.timestamp())
+        held = self._held()
+        self._list(limit, held)
         for info in self._store.list(_HUMAN_SCORES):
             if _revision(info.key):
                 self._people.listed(info.key, info.modified_at.timestamp())
-        newest = max((item.last for item in self._configs.values()), default=0.0)
-        for key in hints:
-            ids = keys.score_ids(key)
-            if ids and self._wanted in (None, ids[0]) and not _revision(key):
-                self._config(ids[0]).hinted(key, newest)
+        for key, found in self._reader.each([*filter(self._name_of, hints)], self._store.head):
+            if isinstance(found, ObjectInfo):
+                self._config(self._name_of(key)).hinted(key, found.modified_at.timestamp(), held)
         self._people.read()
-        self._read_active()
+        self._read_active(held)
 
     def entries(self) -> Iterator[Entry]:
         """Every score object with its provenance, from the store, by key. Blocks.
@@ -296,6 +309,7 @@ class LabelLog:
         """
         chosen = {item.score_sha256: item for item in self.labels}
         reasons = self._people.reasons | self._learned.reasons
+        kept = self._people.labels.keys() | self._learned.labels.keys()
         prefixes = [keys.scores(self.judge_config)] if self.judge_config else []
         for key in (i.key for each in (*prefixes, _HUMAN_SCORES) for i in self._store.list(each)):
             if keys.score_ids(key) is None:
@@ -306,7 +320,7 @@ class LabelLog:
                 yield entry_of(key, why_not=error.reason)
                 continue
             label = chosen.get(sha256)
-            reason = None if label else reasons.get(key, "overridden")
+            reason = None if label else reasons.get(key, "overridden" if key in kept else OLDER)
             yield entry_of(key, why_not=reason, record=record, sha256=sha256, label=label)
 
     @property
@@ -326,12 +340,33 @@ class LabelLog:
         recent = [name for vote in reversed(self._valid_votes()) for name in vote.pair]
         return frozenset(list(dict.fromkeys(recent))[: self._limit // 2])
 
+    def _list(self, limit: int | None, held: Set[str]) -> None:
+        """Continue the listing."""
+        if self._listing.begins:
+            self._counting.clear()
+        for info in self._listing.take(limit):
+            if name := self._name_of(info.key):
+                self._config(name).listed(info.key, info.modified_at.timestamp(), held)
+                self._counting[name] += 1
+        if not self._listing.due:
+            self._counted = self._counting.copy()
+
+    def _scores(self, config: str | None) -> int:
+        """Score objects of a configuration as of the last complete listing, or known since."""
+        return max(self._counted[config or ""], len(self._configs.get(config or "", ())))
+
+    def _name_of(self, key: str) -> str:
+        """Configuration of a judges' score that is asked for; empty for other objects."""
+        ids = keys.score_ids(key)
+        is_judged = ids and self._wanted in (None, ids[0]) and not keys.human_revision(ids[0])
+        return ids[0] if ids and is_judged else ""
+
     def _config(self, name: str) -> ConfigLabels:
         return self._configs.setdefault(name, ConfigLabels(self._reader, limit=self._limit))
 
-    def _read_active(self) -> None:
+    def _read_active(self, held: Set[str]) -> None:
         """Read configurations that score now, drop the labels of others, and choose one."""
-        active, held = self._active(), self._held()
+        active = self._active()
         for name, config in self._configs.items():
             if name not in active:
                 if config.labels or config.reasons:

@@ -54,18 +54,25 @@ class Listing:
         self._running: Iterator[ObjectInfo] | None = None
         self.due = True
 
-    def take(self, limit: int | None) -> list[ObjectInfo]:
+    @property
+    def begins(self) -> bool:
+        """Whether the next object is the first one."""
+        return self.due and self._running is None
+
+    def take(self, limit: int | None) -> Iterator[ObjectInfo]:
         """The next `limit` objects, or all that are left; none unless a listing is due.
 
         After a `StoreUnavailableError` the next call starts again.
         """
         if not self.due:
-            return []
+            return
         current, self._running = self._running or self._store.scan(self._prefix), None
-        found = list(islice(current, limit))
-        self.due = limit is not None and len(found) == limit
+        taken = 0
+        for info in islice(current, limit):
+            taken += 1
+            yield info
+        self.due = taken == limit
         self._running = current if self.due else None
-        return found
 
 
 class ScoreReader:
