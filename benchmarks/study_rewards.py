@@ -19,11 +19,11 @@ its segments are labelled before training, so that a reward model is live early.
     random            as judges, labels by a judge that answers at random
     game              the rewards of the game (preset `default`), no reward model
     nothing           preset `judges`, no reward model
-    judges-novelty, meaningless-novelty, novelty
-                      as judges, meaningless and nothing with preset `novelty`: the bonus for new
-                      places that `game` contains
-    judges-game, meaningless-game
-                      as judges and meaningless in addition to all rewards of `game`
+    judges-novelty, exchanged-novelty, meaningless-novelty, novelty
+                      as judges, exchanged, meaningless and nothing with preset `novelty`: the bonus
+                      for new places that `game` contains
+    judges-game, exchanged-game
+                      as judges and exchanged in addition to all rewards of `game`
 
 The mock LLM's expert labels the segments of the search and those that the run itself captured. A
 reward model is fitted before training and when the labels have grown by a quarter; it goes live if
@@ -95,12 +95,13 @@ RESULTS = Path(__file__).parent / "results" / "rewards"
 ARMS = (
     "judges", "exchanged", "game",
     "judges-potential", "judges-stable", "meaningless", "random", "nothing", "exchanged-potential",
-    "judges-novelty", "meaningless-novelty", "novelty", "judges-game", "meaningless-game",
+    "judges-novelty", "exchanged-novelty", "meaningless-novelty", "novelty",
+    "judges-game", "exchanged-game",
 )  # fmt: skip
 PLAN = (
     (("judges", "exchanged", "game"), range(1, 13)),
-    (("judges-novelty", "meaningless-novelty", "novelty"), range(1, 13)),
-    (("judges-game", "meaningless-game"), range(1, 13)),
+    (("judges-novelty", "exchanged-novelty", "meaningless-novelty", "novelty"), range(1, 13)),
+    (("judges-game", "exchanged-game"), range(1, 13)),
     (("judges-potential", "judges-stable", "meaningless", "random", "nothing"), range(1, 7)),
 )
 DECISIONS = 150_000
@@ -127,9 +128,10 @@ _COMPARED = (
     ("judges-stable", "judges"), ("judges", "random"), ("judges", "nothing"),
     ("judges", "meaningless"), ("exchanged", "meaningless"), ("exchanged", "nothing"),
     ("judges-potential", "exchanged-potential"), ("game", "nothing"),
-    ("judges-novelty", "meaningless-novelty"), ("judges-novelty", "novelty"),
+    ("judges-novelty", "exchanged-novelty"), ("judges-novelty", "meaningless-novelty"),
+    ("judges-novelty", "novelty"), ("exchanged-novelty", "meaningless-novelty"),
     ("judges-novelty", "game"), ("judges-novelty", "judges"),
-    ("judges-game", "game"), ("judges-game", "meaningless-game"),
+    ("judges-game", "game"), ("judges-game", "exchanged-game"),
     ("judges-game", "judges-novelty"),
 )  # fmt: skip
 
