@@ -69,12 +69,12 @@ async def test_a_curriculum_shows_each_demonstration_and_what_is_worked_on(
     await stage.curriculum()
     await chromium.wait_for("document.querySelectorAll('#course .cell').length === 90")
     shown = await chromium.evaluate(text("course"))
-    assert "Phase backward Segments mastered 16 of 90" in shown
+    assert "Phase backward Subtasks mastered 16 of 90" in shown
     assert "From power-on 8 %" in shown
     labels = await chromium.evaluate(
         "[...document.querySelectorAll('#course .strip')].map(strip => strip.ariaLabel)"
     )
-    assert labels[0] == "Demonstration 1: 7 of 18 segments mastered"
+    assert labels[0] == "Demonstration 1: 7 of 18 subtasks mastered"
     assert len(labels) == 5
     rows = await chromium.evaluate("document.querySelectorAll('#course tbody tr').length")
     assert rows == 8

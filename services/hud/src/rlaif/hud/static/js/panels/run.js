@@ -102,7 +102,7 @@ function drawCourse(body, { curriculum }) {
   body.parentElement.hidden = !curriculum;
   if (!curriculum) return show(body);
   const rows = curriculum.segments.map((segment, index) => ({ ...segment, index }));
-  const legend = h("p", { class: "sub" }, "Each cell is a segment of a demonstration. It is filled from its end to the earliest start from which the policy reaches the end; green means mastered.");
+  const legend = h("p", { class: "sub" }, "Each cell is a subtask of a demonstration. It is filled from its end to the earliest start from which the policy reaches the end; green means mastered.");
   show(body, figures(curriculum), ...strips(rows), legend, open(rows.filter(({ frontier }) => frontier > 0)));
 }
 
@@ -110,12 +110,12 @@ function figures(report) {
   const figure = (name, text) => fig(`curriculum.${name}`, text(report[name]));
   return facts([
     ["Phase", h("span", { class: "reported" }, report.phase)],
-    ["Segments mastered", h("span", {}, figure("mastered", count), h("small", {}, " of ", figure("all_segments", count))), "Mastered from the start of the segment"],
-    ["Remaining", figure("frontier_mean", percent), "Mean share of each segment not yet mastered"],
-    ["Success", figure("success_mean", percent), "Success rate of recent attempts, averaged over the attempted segments"],
+    ["Subtasks mastered", h("span", {}, figure("mastered", count), h("small", {}, " of ", figure("all_segments", count))), "Mastered from the start of the subtask"],
+    ["Remaining", figure("frontier_mean", percent), "Mean share of each subtask not yet mastered"],
+    ["Success", figure("success_mean", percent), "Success rate of recent attempts, averaged over the attempted subtasks"],
     ["Attempts", figure("tries", count), "Episodes started from a demonstration"],
     ["End to end", h("span", {}, figure("whole_success", percent), h("small", {}, " of ", figure("whole_tries", count))), "Share of recent episodes from power-on that completed the game"],
-    ["From power-on", figure("power_on_share", percent), "Share of episodes that start from power-on"],
+    ["From power-on", figure("power_on_share", percent), "Target share of the frames, in episodes that start from power-on"],
     ["Demonstrations", figure("demonstrations", count)],
   ]);
 }
@@ -126,23 +126,23 @@ function strips(rows) {
   return numbers.map((number) => {
     const own = rows.filter(({ demonstration }) => demonstration === number);
     const mastered = own.filter(({ frontier }) => frontier === 0).length;
-    return h("div", { class: "strip", role: "img", "aria-label": `Demonstration ${number + 1}: ${mastered} of ${own.length} segments mastered` },
-      h("span", { class: "label reported" }, `demonstration ${number + 1}`), h("div", { class: "cells" }, ...own.map(segmentCell)));
+    return h("div", { class: "strip", role: "img", "aria-label": `Demonstration ${number + 1}: ${mastered} of ${own.length} subtasks mastered` },
+      h("span", { class: "label reported" }, `demonstration ${number + 1}`), h("div", { class: "cells" }, ...own.map(subtaskCell)));
   });
 }
 
-function segmentCell(segment) {
+function subtaskCell(subtask) {
   const fill = h("i");
-  fill.style.width = `${100 * (1 - segment.frontier)}%`;
-  const state = segment.frontier === 0 ? "mastered" : "open";
-  return h("span", { class: "cell", "data-state": state, title: `${trajectory(segment)}: ${percent(segment.frontier)} remaining, success rate ${percent(segment.success)}, ${count(segment.tries)} attempts` }, fill);
+  fill.style.width = `${100 * (1 - subtask.frontier)}%`;
+  const state = subtask.frontier === 0 ? "mastered" : "open";
+  return h("span", { class: "cell", "data-state": state, title: `${trajectory(subtask)}: ${percent(subtask.frontier)} remaining, success rate ${percent(subtask.success)}, ${count(subtask.tries)} attempts` }, fill);
 }
 
 const trajectory = ({ from_mark: from, to_mark: to }) => `${from ?? "power-on"} → ${to}`;
 
 function open(rows) {
-  if (!rows.length) return h("p", { class: "sub" }, "All segments are mastered.");
-  const heads = ["Segment in training", "Remaining", "Success rate", "Attempts"];
+  if (!rows.length) return h("p", { class: "sub" }, "All subtasks are mastered.");
+  const heads = ["Subtask in training", "Remaining", "Success rate", "Attempts"];
   const rest = rows.length > SHOWN ? h("p", { class: "sub reported" }, `and ${count(rows.length - SHOWN)} more`) : null;
   return h("div", { class: "open-segments" },
     table({ look: "", heads, rows: rows.slice(0, SHOWN).map(row) }).frame, rest);
