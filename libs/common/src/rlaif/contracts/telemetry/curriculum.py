@@ -37,7 +37,9 @@ class CurriculumFigures(Contract):
     """State of a curriculum."""
 
     phase: PhaseName = Field(description="Such as imitation, backward or chaining.")
-    power_on_share: Share = Field(description="Target share of the frames, played in episodes that start at power-on.")
+    power_on_share: Share = Field(
+        description="Target share of the frames, played in episodes that start at power-on."
+    )
     demonstrations: Count
     all_segments: Count = Field(description="Subtasks of all demonstrations.")
     mastered: Count = Field(description="Subtasks with the frontier at their start.")

@@ -57,7 +57,7 @@ _OF_CURRICULUM = {
         "curriculum_whole_success", "End-to-end success rate of recent episodes from power-on.",
     ),
     "power_on_share": (
-        "curriculum_power_on_share", "Target share of the frames, in episodes that start at power-on.",
+        "curriculum_power_on_share", "Target share of frames in episodes from power-on.",
     ),
 }  # fmt: skip
 
