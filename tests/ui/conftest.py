@@ -48,11 +48,12 @@ async def chromium(browser: str) -> AsyncIterator[Chromium]:
 async def hud_url(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[str]:
     """A HUD on a free port, with the test's NATS and a folder as its store.
 
-    The reward-model service is unavailable: nothing listens at its address.
+    Judge and reward-model service are unavailable: nothing listens at their address.
     """
     settings = HudSettings(
         nats_url=nats_url,
         episodes_store=f"file://{tmp_path / 'episodes'}",
+        judge_url="http://127.0.0.1:9",
         reward_model_url="http://127.0.0.1:9",
     )
     async with serve(create_app(settings)) as url:

@@ -34,6 +34,14 @@ FOUND = """axe.run(document, { runOnly: %s, resultTypes: ['violations'] }).then(
 """JavaScript: what is wrong, with the first place of each."""
 
 
+STATE_IS_SEEN = """(() => {
+    const [chip, word] = ['#status', '#status strong'].map(
+        each => document.querySelector(each).getBoundingClientRect());
+    return word.left >= chip.left && word.right <= chip.right + 1;
+})()"""
+"""JavaScript: whether the header has room for the word that says whether the page is live."""
+
+
 @pytest.fixture
 def axe() -> str:
     """The source of axe; a skip, or a failure where a browser is required."""
@@ -72,9 +80,13 @@ async def test_nothing_on_any_page_keeps_anybody_out(
         found[f"{page}, phone"] = await chromium.evaluate(FOUND % RULES)
         wide = "document.documentElement.scrollWidth > window.innerWidth"
         assert not await chromium.evaluate(wide), f"{page} is wider than a phone"
-        await chromium.resize(320, 800)
-        await chromium.wait_for("window.innerWidth === 320")
-        assert not await chromium.evaluate(wide), f"{page} scrolls sideways at 320 pixels"
+        for width in (320, 768):
+            await chromium.resize(width, 800)
+            await chromium.wait_for(f"window.innerWidth === {width}")
+            assert not await chromium.evaluate(wide), f"{page} scrolls sideways at {width} pixels"
+            assert await chromium.evaluate(STATE_IS_SEEN), (
+                f"no state in the header at {width} pixels"
+            )
         await chromium.resize(1440, 1100)
     await chromium.open(hud_url + "/segments")
     await chromium.evaluate(f"{axe}; document.documentElement.dataset.theme = 'dark'; 0")

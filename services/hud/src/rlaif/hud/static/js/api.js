@@ -1,7 +1,7 @@
 // REST client of all pages: requests, documents that panels show (`Answer`), and what the browser keeps. Failures are thrown as
 // displayable problems; a write prompts for the token if the HUD requires it.
 
-import { h } from "./dom.js";
+import { h, show } from "./dom.js";
 import { empty } from "./parts.js";
 import { based, withQuery } from "./routes.js";
 
@@ -242,6 +242,15 @@ export class Answer {
     for (const draw of this.#draws) draw(this);
   }
 }
+
+/** A panel of a document; hidden where there is no such document, which the first panel of the page says. @param {string} id @param {string} title @param {Answer} answer @param {(value: any) => import("./dom.js").Child | import("./dom.js").Child[]} make @param {string} [loading] @returns {import("./parts.js").Panel} */
+export const panelOf = (id, title, answer, make, loading) => ({
+  id, title,
+  mount: (body) => void answer.watch(({ value, problem }) => {
+    /** @type {HTMLElement} */ (body.parentElement).hidden = problem?.status === 404;
+    show(body, ...[value || !problem || !isAway(problem) ? answer.content(make, loading) : empty(`${problem.title}. Retrying automatically.`)].flat());
+  }),
+});
 
 /** Hide a page until its first answers came: one after the other they would move what is there. @param {HTMLElement} root @param {(Answer | Promise<unknown>)[]} first @returns {() => void} shows it */
 export function hiddenUntil(root, first) {

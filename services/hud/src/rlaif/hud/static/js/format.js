@@ -59,6 +59,9 @@ export function dated(iso) {
   return at.toDateString() === new Date(hudNow()).toDateString() ? timeOfDay(iso) : `${day.format(at)} ${timeOfDay(iso)}`;
 }
 
+/** The text of anything thrown. @param {unknown} error */
+export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
 export const hex = (value) => `0x${value.toString(16).toUpperCase().padStart(2, "0")}`;
 
 const KEPT = 8;

@@ -1,7 +1,7 @@
 // Panels, the small parts that they share, and the definitions of terms in hover text.
 
 import { h, Scope, show } from "./dom.js";
-import { compact, count, decimal, percent, reward } from "./format.js";
+import { compact, count, decimal, messageOf, percent, reward } from "./format.js";
 
 /** A number of the page, with the field of `/api/v1/state` that it shows: "loop.captured". @param {string | null} field @param {string} text @param {string | null} [title] */
 export const fig = (field, text, title = null) => h("span", { "data-figure": field, title }, text);
@@ -32,6 +32,9 @@ export function table({ look, heads, rows = [], name, region = "scroll", around 
   const inner = h("table", { class: look }, h("thead", {}, h("tr", {}, ...head)), body, ...around);
   return { body, frame: name ? h("div", { class: region, tabindex: "0", role: "region", "aria-label": name }, inner) : inner };
 }
+
+/** A button with a sign, named by its title. @param {string} sign @param {string} title @param {() => void} run */
+export const signButton = (sign, title, run) => h("button", { type: "button", "aria-label": title, title, onclick: run }, sign);
 
 /** A bar that is filled to a share between 0 and 1. @param {number} share @param {Record<string, unknown>} [attributes] */
 export function bar(share, attributes = { "aria-hidden": "true" }) {
@@ -139,7 +142,7 @@ export function meaningOf(label) {
  * @property {boolean} [hidden]  until it has something to show
  * @property {string[]} [sections]  of the snapshot that it is drawn from
  * @property {(body: HTMLElement, state: any, app: App) => void} [draw]
- * @property {(body: HTMLElement, app: App, scope: Scope) => void} [mount]  called once before the first drawing
+ * @property {(body: HTMLElement, app: App, scope: Scope) => void | ((state: any) => void)} [mount]  called once before the first drawing; may give what draws
  */
 
 /** Put panels into a page; gives the function that takes them out. @param {HTMLElement} root @param {App} app @param {readonly Panel[]} panels */
@@ -149,8 +152,9 @@ export function mountPanels(root, app, panels) {
     const { frame, body } = framed(panel);
     root.append(frame);
     const guarded = (/** @type {() => void} */ work) => guard(panel, frame, body, work);
-    guarded(() => panel.mount?.(body, app, scope));
-    scope.add(app.store.watch(panel.sections ?? [], (state) => guarded(() => panel.draw?.(body, state, app))));
+    let draw = (/** @type {any} */ state) => panel.draw?.(body, state, app);
+    guarded(() => void (draw = panel.mount?.(body, app, scope) ?? draw));
+    scope.add(app.store.watch(panel.sections ?? [], (state) => guarded(() => draw(state))));
   }
   return () => scope.end();
 }
@@ -211,6 +215,6 @@ function guard({ title }, frame, body, work) {
   } catch (error) {
     console.error("a panel failed to render", title, error);
     frame.dataset.broken = "yes";
-    show(body, h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "This panel failed to render"), `: ${error instanceof Error ? error.message : error}. The rest of the page works. It is rendered again with the next update.`));
+    show(body, h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "This panel failed to render"), `: ${messageOf(error)}. The rest of the page works. It is rendered again with the next update.`));
   }
 }

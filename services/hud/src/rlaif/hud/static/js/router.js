@@ -1,6 +1,7 @@
 // One page at a time in one place of the document. Each view has an address, and the browser's Back and Forward work.
 
 import { byId, h, setText, show } from "./dom.js";
+import { messageOf } from "./format.js";
 import { based, match, unbased, withQuery } from "./routes.js";
 
 /**
@@ -121,7 +122,7 @@ export class Router {
 function broken(error) {
   return h("section", { class: "panel", role: "alert" },
     h("h2", {}, "This page could not be shown"),
-    h("p", {}, error instanceof Error ? error.message : String(error)),
+    h("p", {}, messageOf(error)),
     h("p", { class: "empty" }, "The rest of the HUD works. A newer version may have been installed."),
     h("p", {}, h("button", { type: "button", onclick: () => location.reload() }, "Reload")));
 }

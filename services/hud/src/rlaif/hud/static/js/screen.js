@@ -65,6 +65,17 @@ export function readHeader(buffer) {
   };
 }
 
+/** Index of the first item where a condition holds that holds for all after it; the length when there is none. @template T @param {readonly T[]} items @param {(item: T) => boolean} holds */
+export function firstWhere(items, holds) {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(items[middle])) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /**
  * @typedef {object} Frame
  * @property {number} seq  of the HUD; rises by one with each that it sends
@@ -170,14 +181,7 @@ export class Rewind {
 
   /** Place of the last frame that came by then. @param {number} at */
   #indexAt(at) {
-    let low = 0;
-    let high = this.#frames.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.#frames[middle].at <= at) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return Math.max(0, firstWhere(this.#frames, (frame) => frame.at > at) - 1);
   }
 
   #goTo(index) {

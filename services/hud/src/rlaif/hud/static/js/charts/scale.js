@@ -1,5 +1,7 @@
 // From values to pixels: scales, points of a line, and outlines for SVG.
 
+import { firstWhere } from "../screen.js";
+
 /** @typedef {import("./axis.js").Span} Span */
 
 const ROUND = [1, 2, 5, 10];
@@ -57,15 +59,7 @@ export function mostOf(values, share) {
 /** @typedef {import("./axis.js").Point} Point */
 
 /** Index of the first point at `step` or after it; the length when there is none. @param {Point[]} points @param {number} step */
-export function firstFrom(points, step) {
-  let [low, high] = [0, points.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (points[middle][0] < step) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+export const firstFrom = (points, step) => firstWhere(points, ([at]) => at >= step);
 
 /** Index of the point whose step is nearest; −1 without points. @param {Point[]} points @param {number} step */
 export function nearest(points, step) {

@@ -1,11 +1,11 @@
 // The panel of the map: layers, a scale, and the atlas. An area is a plate, a room a button with its picture and players.
 
 import { h, keyed, setText, show } from "../dom.js";
-import { ago, compact, count } from "../format.js";
+import { ago, compact, count, hex } from "../format.js";
 import { fig } from "../parts.js";
 import { based } from "../routes.js";
 import { notYet } from "../status.js";
-import { areasOf, called, colourOf, keyOf, layerAfter, LAYERS, MAP, mostOf, neighbour, numberOf, spoken, viridis } from "./layers.js";
+import { areasOf, called, colourOf, keyOf, layerAfter, LAYERS, MAP, mostOf, neighbour, spoken, viridis } from "./layers.js";
 
 const PICTURE_WIDTH = 160;
 const PICTURE_HEIGHT = 128;
@@ -58,7 +58,7 @@ export class Atlas {
   /** @param {Placed} placed */
   #makeRoom({ key, room }) {
     const button = h("button", { type: "button", class: "room", "data-room": key, onclick: () => this.choose(key) },
-      h("span", { class: "view" }), h("span", { class: "shade" }), h("span", { class: "players", "aria-hidden": "true" }), h("span", { class: "room-name", "aria-hidden": "true" }, room.name ?? numberOf(room)), h("span", { class: "room-figure", "aria-hidden": "true" }));
+      h("span", { class: "view" }), h("span", { class: "shade" }), h("span", { class: "players", "aria-hidden": "true" }), h("span", { class: "room-name", "aria-hidden": "true" }, room.name ?? hex(room.room)), h("span", { class: "room-figure", "aria-hidden": "true" }));
     this.#buttons.set(key, button);
     return button;
   }
@@ -73,7 +73,7 @@ export class Atlas {
     const players = seen.players.filter((player) => keyOf(player) === key).length;
     button.setAttribute("aria-label", spoken(room, players));
     button.setAttribute("aria-pressed", String(key === seen.chosen));
-    button.title = `${called(room)} (${numberOf(room)})`;
+    button.title = `${called(room)} (${hex(room.room)})`;
     const shade = /** @type {HTMLElement} */ (button.querySelector(".shade"));
     shade.style.background = colourOf(seen.layer, room, seen, seen.most) ?? "";
     button.dataset.layer = seen.layer.name;
@@ -169,7 +169,8 @@ export function makeWorld(view, { small = false } = {}) {
 /** Why there is no map, and what becomes of that; null when there is one. @param {import("./layers.js").View} view @param {any} state */
 function reasonOf(view, state) {
   if (view.rooms.length) return null;
-  if (view.problem) return { key: "problem", title: "The map is unavailable.", note: () => [`${view.problem instanceof Error ? view.problem.message : view.problem} Retrying every few seconds.`] };
+  const { problem } = view;
+  if (problem) return { key: "problem", title: "The map is unavailable.", note: () => [`${problem.message} Retrying every few seconds.`] };
   if (view.world === null) return { key: "asking", title: "Loading the map.", note: () => [] };
   const wait = notYet(state);
   if (wait) return wait;

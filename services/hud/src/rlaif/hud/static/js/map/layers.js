@@ -2,7 +2,7 @@
 
 import { Answer, authorised, GivenUp } from "../api.js";
 import { Scope } from "../dom.js";
-import { compact, count, duration, UNKNOWN } from "../format.js";
+import { compact, count, duration, hex, messageOf, UNKNOWN } from "../format.js";
 
 /**
  * @typedef {{steps: number | null}} Now  environment steps of the run now
@@ -55,10 +55,7 @@ export function colourOf(layer, room, now, most) {
 }
 
 /** What a room is called: its name, or its number. @param {{group: number, room: number, name: string | null}} room */
-export const called = (room) => room.name ?? `${room.group}/${numberOf(room)}`;
-
-/** @param {{room: number}} room */
-export const numberOf = ({ room }) => `0x${room.toString(16).toUpperCase().padStart(2, "0")}`;
+export const called = (room) => room.name ?? `${room.group}/${hex(room.room)}`;
 
 /** A room in words, for who does not see the map. @param {Room} room @param {number} players */
 export function spoken(room, players) {
@@ -242,7 +239,7 @@ export class View {
       await authorised(() => this.app.api.post("/api/v1/watched", { env }), "select the screen shown on all pages");
       this.app.announce(`Switching to the screen of ${env}`);
     } catch (error) {
-      this.refusal = error instanceof GivenUp ? null : `${env} cannot be shown: ${error instanceof Error ? error.message : error}`;
+      this.refusal = error instanceof GivenUp ? null : `${env} cannot be shown: ${messageOf(error)}`;
     }
     this.#changed();
   }

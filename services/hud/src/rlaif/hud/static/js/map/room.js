@@ -1,10 +1,10 @@
 // The panels beside the map: the selected room, and all environments.
 
 import { h, keyed, setText, show } from "../dom.js";
-import { compact, count, decimal, duration, UNKNOWN } from "../format.js";
+import { compact, count, decimal, duration, hex, UNKNOWN } from "../format.js";
 import { facts, fig, table } from "../parts.js";
-import { BASE } from "../routes.js";
-import { called, doing, ENVIRONMENTS, keyOf, MAP, numberOf } from "./layers.js";
+import { addressOfSegment, BASE } from "../routes.js";
+import { called, doing, ENVIRONMENTS, keyOf, MAP } from "./layers.js";
 
 /** @param {import("./layers.js").View} view @returns {import("../parts.js").Panel} */
 export function makeRoom(view) {
@@ -28,7 +28,7 @@ export function makeRoom(view) {
   function drawRoom(room) {
     const path = `${MAP}#rooms.${view.rooms.indexOf(room)}`;
     const figure = (/** @type {string} */ name, /** @type {string} */ text) => fig(`${path}.${name}`, text);
-    show(heading, called(room), " ", h("code", {}, `${room.group}/${numberOf(room)}`));
+    show(heading, called(room), " ", h("code", {}, `${room.group}/${hex(room.room)}`));
     const steps = view.app.store.state.run?.env_steps ?? null;
     show(figures, facts([
       ["Visits", figure("entries", count(room.entries)), "Number of times a player entered the room or started an episode there"],
@@ -56,8 +56,7 @@ export function makeRoom(view) {
 }
 
 function makeSegment(segment, path) {
-  const { episode_id: episode, segment_id: id } = segment;
-  const item = h("li", {}, h("a", { href: `/segments/${episode}/${id}` }, h("code", {}, id)), h("span", { class: "room-score" }));
+  const item = h("li", {}, h("a", { href: addressOfSegment(segment) }, h("code", {}, segment.segment_id)), h("span", { class: "room-score" }));
   drawSegment(item, segment, path);
   return item;
 }

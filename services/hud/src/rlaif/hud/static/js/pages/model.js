@@ -1,12 +1,12 @@
 // One version of the reward model: training data, gate checks, shaping reward by slot, and episodes before and after each load.
 
-import { Answer, isAway } from "../api.js";
+import { Answer, panelOf } from "../api.js";
 import { h, Scope, show } from "../dom.js";
 import { loads } from "../panels/loads.js";
 import { MODELS } from "../panels/models/figures.js";
 import { calibrationOf, gateOf, head, madeOf, slotsOf } from "../panels/models/version/examination.js";
 import { compare } from "../panels/models/versions.js";
-import { empty, mountPanels } from "../parts.js";
+import { mountPanels } from "../parts.js";
 
 /** @type {import("../router.js").Page} */
 export const page = {
@@ -26,26 +26,15 @@ export const page = {
       head(version, record),
       loads({ id: "model-loads", title: "Before and after each load", version }),
       compare(version, record),
-      panel("model-gate", "Gate checks", gate, (report) => gateOf(report, `${path}/gate`)),
-      panel("model-calibration", "Calibration", examination, (report) => calibrationOf(report, `${path}/examination`)),
-      panel("model-pays", "Shaping reward by observation slot", examination, (report) => slotsOf(report, `${path}/examination`)),
-      panel("model-made", "Trained on", record, madeOf),
+      panelOf("model-gate", "Gate checks", gate, (report) => gateOf(report, `${path}/gate`)),
+      panelOf("model-calibration", "Calibration", examination, (report) => calibrationOf(report, `${path}/examination`)),
+      panelOf("model-pays", "Shaping reward by observation slot", examination, (report) => slotsOf(report, `${path}/examination`)),
+      panelOf("model-made", "Trained on", record, madeOf),
     ]));
     scope.add(app.keys.bind(stepping(version, app)));
     return () => scope.end();
   },
 };
-
-/** A panel of a document; the first panel explains a missing version. @param {string} id @param {string} title @param {Answer} answer @param {(report: any) => Node} draw @returns {import("../parts.js").Panel} */
-function panel(id, title, answer, draw) {
-  return {
-    id, title,
-    mount: (body) => void answer.watch(({ value, problem }) => {
-      /** @type {HTMLElement} */ (body.parentElement).hidden = problem?.status === 404;
-      show(body, value ? draw(value) : problem && isAway(problem) ? empty("The reward-model service does not respond. Retrying automatically.") : answer.content(draw));
-    }),
-  };
-}
 
 /** J and K open the next and the previous version. @param {number} version @param {import("../app.js").App} app */
 function stepping(version, app) {

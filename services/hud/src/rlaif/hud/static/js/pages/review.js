@@ -2,7 +2,7 @@
 
 import { authorised, GivenUp, hiddenUntil, kept } from "../api.js";
 import { Scope, show } from "../dom.js";
-import { count } from "../format.js";
+import { count, messageOf } from "../format.js";
 import { empty } from "../parts.js";
 import { loadFilms, PairPlayer, Queue } from "../review/player.js";
 import { makeView } from "../review/view.js";
@@ -161,9 +161,8 @@ class Review {
   #reveal(pair, report) {
     seen.add(pair.pair_id);
     this.#report = report;
-    const address = (/** @type {"a" | "b"} */ side) => `/segments/${pair[side].episode_id}/${pair[side].segment_id}`;
     this.view.phase("revealed");
-    show(this.view.reveal, ...reveal(report, { address }));
+    show(this.view.reveal, ...reveal(report, pair));
     this.view.say(`Vote ${report.record.number} is in the log; the next training learns it.`);
     this.app.announce(agreed(report));
     void this.queue.prepare();
@@ -212,8 +211,6 @@ class Review {
     };
   }
 }
-
-const messageOf = (error) => (error instanceof Error ? error.message : String(error));
 
 /** A key that makes a repeated request the same vote; pages over plain http have no randomUUID. */
 const randomKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");

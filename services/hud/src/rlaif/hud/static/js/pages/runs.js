@@ -15,7 +15,7 @@ import { copy } from "../segments/found.js";
 const PATH = "/api/v1/runs";
 const EVERY = 15_000; // ms
 const MOST = 6; // runs in a chart: as many as there are styles
-const HEADS = [{ hidden: "Compare" }, "Run", "State", "Game", "Seed", "Started", "Steps", "Milestones per episode", "Settings that differ"];
+const HEADS = ["Run", "State", "Game", "Seed", "Started", "Steps", "Milestones per episode", "Settings that differ"];
 
 /** The runs that the address compares; by default the two newest. @param {any[]} runs */
 const chosen = (runs) => new URLSearchParams(location.search).get("compare")?.split(",").filter((id) => runs.some(({ run_id: known }) => known === id)) ?? runs.slice(0, 2).map(({ run_id: id }) => id);
@@ -47,8 +47,7 @@ function row(app, run, index, runs, changed, described) {
   } });
   const now = app.store.state.run;
   return h("tr", {},
-    h("td", {}, box),
-    h("th", { scope: "row" }, h("a", { href: `/?run=${run.run_id}` }, run.name ?? run.run_id), run.name ? h("small", {}, h("code", {}, run.run_id)) : null, run.tags.length ? h("small", { class: "reported" }, ...listed(run.tags)) : null, run.note ? h("small", { class: "reported" }, run.note) : null,
+    h("th", { scope: "row" }, box, h("a", { href: `/?run=${run.run_id}` }, run.name ?? run.run_id), run.name ? h("small", {}, h("code", {}, run.run_id)) : null, run.tags.length ? h("small", { class: "reported" }, ...listed(run.tags)) : null, run.note ? h("small", { class: "reported" }, run.note) : null,
       h("button", { type: "button", class: "copy", "aria-label": `Name, note and tags of ${run.run_id}`, onclick: () => describe(app, run, described) }, "edit")),
     cell("State", now?.run_id === run.run_id ? now.status : "not running"),
     cell("Game", h("code", {}, run.game ?? "—")), cell("Seed", figure("seed", count(run.seed).replaceAll(",", ""))),
@@ -87,7 +86,7 @@ class Comparison {
     const select = h("select", { "aria-label": "Figure", onchange: () => ((this.#figure = select.value), this.#draw()) }, ...figures.map(({ id, name }) => h("option", { value: id }, name)));
     const root = h("div", {});
     this.rest = h("div", {});
-    show(body, h("label", {}, "Figure ", select), root, this.rest);
+    show(body, h("label", { class: "choose" }, "Figure ", select), root, this.rest);
     this.chart = timeChart(root, { name: "Runs over their steps", series: [], format: decimal, cursor: new Cursor(), none: "Choose runs in the list." });
     scope.add(() => this.chart.destroy());
   }
@@ -109,12 +108,14 @@ class Comparison {
   }
 }
 
-/** @param {any[]} runs */
-function settings(runs) {
-  const all = runs.map(({ provenance }) => provenance?.settings ?? {});
-  const names = [...new Set(all.flatMap(Object.keys))].filter((name) => new Set(all.map((each) => each[name])).size > 1).sort();
-  if (!names.length) return empty(runs.length > 1 ? "The settings of these runs are the same." : "");
-  return table({ look: "compare", name: "Settings that differ", heads: ["Setting", ...runs.map(({ run_id: id, name }) => name ?? id)], rows: names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, name)), ...all.map((each, index) => cell(runs[index].run_id, h("code", {}, each[name] ?? "—"))))) }).frame;
+/** The settings that differ, of the runs that reported theirs. @param {any[]} all */
+export function settings(all) {
+  const runs = all.filter(({ provenance }) => provenance);
+  const values = runs.map(({ provenance }) => provenance.settings);
+  const names = [...new Set(values.flatMap(Object.keys))].filter((name) => new Set(values.map((each) => each[name])).size > 1).sort();
+  const missing = all.filter(({ provenance }) => !provenance).map(({ run_id: id, name }) => `${name ?? id} has not reported its settings.`);
+  if (!names.length) return empty([...(runs.length > 1 ? ["The settings of these runs are the same."] : []), ...missing].join(" "));
+  return h("div", {}, empty(missing.join(" ")), table({ look: "compare", name: "Settings that differ", heads: ["Setting", ...runs.map(({ run_id: id, name }) => name ?? id)], rows: names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, name)), ...values.map((each, index) => cell(runs[index].run_id, h("code", {}, each[name] ?? "—"))))) }).frame);
 }
 
 /** @param {any} run */

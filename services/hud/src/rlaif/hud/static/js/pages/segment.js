@@ -1,8 +1,9 @@
 // A segment's page: its parts share one cursor over its steps.
 
-import { Answer } from "../api.js";
+import { Answer, panelOf } from "../api.js";
 import { Cursor } from "../charts/axis.js";
 import { h, Scope, show } from "../dom.js";
+import { messageOf } from "../format.js";
 import { payOf } from "../panels/segments/pay.js";
 import { Player } from "../panels/segments/player.js";
 import { headOf, judgesOf, scoreOf } from "../panels/segments/score.js";
@@ -24,15 +25,12 @@ export const page = {
     const cursor = new Cursor();
     const player = new Player({ app, cursor, scope, step: stepOf(params.query, "step"), frame: stepOf(params.query, "f") });
     const along = new Neighbours(app, name.segment_id, player);
-    /** @type {(id: string, title: string, draw: (body: HTMLElement) => void) => import("../parts.js").Panel} */
-    const panel = (id, title, draw) => ({ id, title, mount: draw });
-    const ofDetail = (/** @type {(value: any) => import("../dom.js").Child[]} */ make) => (/** @type {HTMLElement} */ body) => void detail.watch(() => show(body, ...(detail.value ? make(detail.value) : [detail.content(() => null, LOADING)])));
     scope.add(mountPanels(root, app, [
-      panel("segment-head", "Segment", (body) => void detail.watch(({ value }) => show(body, headOf(name, value, along.buttons()), detail.notice()))),
-      panel("film", "Film", (body) => show(body, ...player.elements)),
-      panel("worth-of", "Score", ofDetail(scoreOf)),
-      panel("pay-of", "Reward per emulator step", (body) => void steps.watch(() => show(body, steps.content((report) => payOf(report, cursor, scope), LOADING)))),
-      panel("judges-of", "Judges", ofDetail(judgesOf)),
+      { id: "segment-head", title: "Segment", mount: (body) => void detail.watch(({ value }) => show(body, headOf(name, value, along.buttons()), detail.notice())) },
+      { id: "film", title: "Film", mount: (body) => show(body, ...player.elements) },
+      panelOf("worth-of", "Score", detail, scoreOf, LOADING),
+      panelOf("pay-of", "Reward per emulator step", steps, (report) => payOf(report, cursor, scope), LOADING),
+      panelOf("judges-of", "Judges", detail, judgesOf, LOADING),
     ]));
     detail.watch(({ value }) => value && player.offer(value.video_url, value.pictures_are));
     steps.watch(({ value }) => value && player.follow(value.steps));
@@ -86,7 +84,7 @@ class Neighbours {
         this.app.announce(by > 0 ? "This is the last segment of the list" : "This is the first segment of the list");
       }
     } catch (error) {
-      this.app.announce(`The list is unavailable: ${error instanceof Error ? error.message : error}`);
+      this.app.announce(`The list is unavailable: ${messageOf(error)}`);
     }
   }
 

@@ -1,15 +1,19 @@
 // The list of segments: filters above, a page of rows below, more on demand.
 
 import { h, keyed, Scope, setText, show } from "../dom.js";
-import { ago, compact, count, percent, reward, UNKNOWN } from "../format.js";
-import { bar01, empty, fig } from "../parts.js";
+import { ago, compact, count, messageOf, percent, reward, UNKNOWN } from "../format.js";
+import { bar01, cell, empty, fig, table } from "../parts.js";
 import { addressOfSegment } from "../routes.js";
 import { addressOf, countOf, filtersOf, found, inWords, ORDERS, questionOf, REASONS, roomName, short } from "../segments/found.js";
 
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Segments",
-  mount: (root, app, { query }) => mountList(root, app, query),
+  mount(root, app, { query }) {
+    const scope = new Scope();
+    new List(root, app, query, scope);
+    return () => scope.end();
+  },
 };
 
 /** @typedef {import("../app.js").App} App */
@@ -35,8 +39,9 @@ class List {
     this.form = new Form(this.filters, (filters) => this.#change(filters));
     this.summary = h("p", { class: "sub", role: "status" }, " ");
     this.news = h("button", { type: "button", class: "news", hidden: true, onclick: () => this.read() });
-    this.body = h("tbody", {});
-    this.table = h("table", { class: "segments" }, h("thead", {}, h("tr", {}, ...HEADS.map((name) => h("th", { scope: "col" }, name)))), this.body);
+    const { body, frame } = table({ look: "segments", heads: HEADS, name: "List of segments", region: "wide" });
+    this.body = body;
+    this.table = frame;
     this.none = h("div", { hidden: true });
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.#readMore() }, "Show more");
     show(root, h("section", { class: "panel segment-list", "aria-labelledby": "segments-title" },
@@ -108,7 +113,7 @@ class List {
   #failed(error) {
     this.table.hidden = !this.#rows.length;
     this.none.hidden = false;
-    show(this.none, h("p", { class: "notice", "data-tone": "bad", role: "alert" }, "The list is unavailable: ", error instanceof Error ? error.message : String(error), " ", h("button", { type: "button", onclick: () => this.read() }, "Try again")));
+    show(this.none, h("p", { class: "notice", "data-tone": "bad", role: "alert" }, "The list is unavailable: ", messageOf(error), " ", h("button", { type: "button", onclick: () => this.read() }, "Try again")));
   }
 
   /** New scores are offered, never pushed in between. @param {any} loop */
@@ -128,13 +133,6 @@ function nothing(facets, filters) {
   return "No segment exported yet. The first one appears about a minute after training starts.";
 }
 
-/** @param {HTMLElement} root @param {App} app @param {URLSearchParams} query */
-export function mountList(root, app, query) {
-  const scope = new Scope();
-  new List(root, app, query, scope);
-  return () => scope.end();
-}
-
 const ROOMS = 3;
 
 export const HEADS = ["Segment", "Score", "Agreement", "Model vs. judges", "Selected for", "Content", "Step", "Rationale"];
@@ -144,7 +142,6 @@ export const versionOf = (row) => `${row.segment_id} ${row.scored_at} ${row.scor
 
 export function rowOf(row) {
   const field = (/** @type {string} */ name) => `segment-list.${row.segment_id}.${name}`;
-  const cell = (/** @type {string} */ label, /** @type {import("../dom.js").Child[]} */ ...children) => h("td", { "data-label": label }, ...children);
   return h("tr", { "data-segment": row.segment_id },
     h("td", {}, h("a", { class: "open reported", href: addressOfSegment(row), title: row.segment_id }, short(row.segment_id)), h("small", {}, when(row))),
     h("td", { class: "score", "data-label": "Score" }, ...bar01(field("weighted"), row.weighted, { kind: "weighted", title: row.scored_at ? null : "Not judged yet" })),

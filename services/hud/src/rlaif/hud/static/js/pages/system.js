@@ -57,17 +57,13 @@ function streamRow(row, index) {
 
 /** Dead letters: the reason, and a button to redrive one after its cause is fixed. @param {Answer} answer @returns {import("../parts.js").Panel} */
 function deadLetters(answer) {
-  /** @type {number | undefined} */
-  let known;
   return {
     id: "letters",
     title: "Dead letters",
     sections: ["dead_letters"],
-    draw: (_body, { dead_letters: dead }) => {
-      if (known !== undefined && dead.count !== known) void answer.ask();
-      known = dead.count;
-    },
     mount(body, app) {
+      /** @type {number | undefined} */
+      let known;
       const note = h("div");
       const outcome = h("p", { class: "sub", role: "status" });
       const list = h("ol", { class: "letters" });
@@ -77,6 +73,10 @@ function deadLetters(answer) {
         show(note, answer.notice() ?? answer.content(letterCount, "Asking NATS…"));
         if (value) keyed(list, value.items, (row) => row.event_id, (row) => letter(row, redrive), (element, row) => (element.querySelector(".attempts").textContent = attempts(row)));
       });
+      return ({ dead_letters: dead }) => {
+        if (known !== undefined && dead.count !== known) void answer.ask();
+        known = dead.count;
+      };
     },
   };
 }

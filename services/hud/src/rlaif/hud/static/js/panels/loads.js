@@ -24,15 +24,13 @@ const COLUMNS = [
 
 /** @param {{id?: string, title?: string, version?: number | null}} [how]  `version`: its loads only @returns {import("../parts.js").Panel} */
 export function loads({ id = "loads", title = "Before and after each reward model", version = null } = {}) {
-  /** @type {Answer} */
-  let answer;
-  /** @type {string | null} */
-  let known = null;
   return {
     id, title, look: "loads", sections: ["run"],
     mount(body, app, scope) {
       let drawn = "";
-      answer = new Answer(app, scope, { path: path(), every: EVERY }).watch((got) => {
+      /** @type {string | null} */
+      let known = null;
+      const answer = new Answer(app, scope, { path: path(), every: EVERY }).watch((got) => {
         const { value } = got;
         const mine = value?.loads.filter((/** @type {Load} */ load) => version === null || load.version === version).slice(0, SHOWN);
         const key = JSON.stringify([mine, value?.min_episodes]);
@@ -40,11 +38,11 @@ export function loads({ id = "loads", title = "Before and after each reward mode
         drawn = key;
         show(body, value ? content(value, mine, version) : got.content(() => null));
       });
-    },
-    draw(_body, { run }) {
-      const now = run ? `${run.run_id} ${run.reward_model_version} ${run.reward_model_loaded_at_step}` : null;
-      if (known !== null && now !== known) void answer.ask();
-      known = now;
+      return ({ run }) => {
+        const now = run ? `${run.run_id} ${run.reward_model_version} ${run.reward_model_loaded_at_step}` : null;
+        if (known !== null && now !== known) void answer.ask();
+        known = now;
+      };
     },
   };
 }

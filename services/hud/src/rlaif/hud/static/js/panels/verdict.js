@@ -6,12 +6,10 @@ import { bar01, CRITERIA, decided, decidedBy, empty, fig, questOf, whyUnknown, w
 import { addressOfSegment } from "../routes.js";
 
 const PICTURES = 4;
-const known = new WeakMap(); // what each place shows, so that the same verdict is not drawn again under the reader's hands
 
-function draw(body, { segments, loop }, app) {
+/** `place` is what is shown, so that the same verdict is not drawn again while it is read. */
+function draw(body, place, { segments, loop }, app) {
   const row = segments[0];
-  const place = known.get(body) ?? { version: null, id: null, urls: [] };
-  known.set(body, place);
   if (!row) {
     place.version = null;
     show(body, waiting(loop));
@@ -35,6 +33,11 @@ function draw(body, { segments, loop }, app) {
     h("p", { class: "open-segment" }, h("a", { class: "button", href: addressOfSegment(row) }, "Open this segment")));
 }
 
+function mount(body, app) {
+  const place = { version: null, id: null, urls: [] };
+  return (/** @type {any} */ state) => draw(body, place, state, app);
+}
+
 function criterion(row, name) {
   const score = row.score?.criteria[name];
   const title = score ? `${score.votes.length} votes: ${score.votes.join(", ")} of 2; agreement ${percent(score.agreement)}; ${score.judge}` : whyUnknown(row, name);
@@ -53,7 +56,7 @@ async function loadPictures(body, row, place, app) {
   place.id = row.segment_id;
   place.urls = [];
   try {
-    const { pictures: all } = await app.api.get(`/api/v1/segments/${row.episode_id}/${row.segment_id}`);
+    const { pictures: all } = await app.api.get(`/api/v1${addressOfSegment(row)}`);
     const stride = Math.max(1, Math.ceil(all.length / PICTURES));
     if (place.id !== row.segment_id) return;
     place.urls = all.filter((_, index) => index % stride === 0).slice(0, PICTURES);
@@ -66,4 +69,4 @@ async function loadPictures(body, row, place, app) {
 const picture = ({ url, step }) => h("img", { src: url, width: 112, height: 101, alt: step === null ? "Picture of the segment" : `Screen after step ${step}` });
 
 /** @type {import("../parts.js").Panel} */
-export const verdict = { id: "verdict", title: "Latest score", sections: ["segments", "loop"], draw };
+export const verdict = { id: "verdict", title: "Latest score", sections: ["segments", "loop"], mount };

@@ -1,5 +1,6 @@
 // The review's pairs: loaded ahead, and played in sync, pixel by pixel as exported.
 
+import { addressOfSegment } from "../routes.js";
 import { fetchFilm, FilmScreen, leader, nudged, otherSpeed, shownAt, ticked } from "../segments/film.js";
 
 /** @typedef {import("../segments/film.js").Film} Film */
@@ -10,7 +11,7 @@ const SIDES = /** @type {const} */ (["a", "b"]);
 
 /** Both films of a pair. @param {Pair} pair @returns {Promise<Films>} */
 export async function loadFilms({ a, b }) {
-  const [one, other] = await Promise.all([a, b].map(({ episode_id, segment_id }) => fetchFilm(`/api/v1/segments/${episode_id}/${segment_id}/pack`)));
+  const [one, other] = await Promise.all([a, b].map((clip) => fetchFilm(`/api/v1${addressOfSegment(clip)}/pack`)));
   return { a: one, b: other };
 }
 

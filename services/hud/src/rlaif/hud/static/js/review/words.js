@@ -4,6 +4,7 @@ import { h, show } from "../dom.js";
 import { ago, count, decimal, percent, reward, UNKNOWN } from "../format.js";
 import { whisker } from "../panels/models/figures.js";
 import { empty, facts, fig } from "../parts.js";
+import { addressOfSegment } from "../routes.js";
 
 /**
  * @typedef {"a" | "b" | "equal" | "skip"} Choice
@@ -131,8 +132,8 @@ function cell(list, label, row, enough) {
 
 const SIGNS = { same: ["✓", "same as you"], other: ["✗", "different"], none: ["·", "no opinion"] };
 
-/** @param {Report} report @param {{address: (side: "a" | "b") => string}} links */
-export function reveal(report, links) {
+/** @param {Report} report @param {import("./player.js").Pair} pair */
+export function reveal(report, pair) {
   const { record } = report;
   const { opinions, model_version: version } = record.verdict;
   const judges = opinions.filter(({ rater }) => isJudge(rater));
@@ -143,7 +144,7 @@ export function reveal(report, links) {
     h("div", { class: "opinions" }, opinionTable("Judges", judges, report, version), opinionTable("Other raters", others, report, version)),
     h("div", { class: "two-words" }, spoken("a", report), spoken("b", report)),
     h("p", { class: "sub" }, "Selected because ", WHY[record.why] ?? record.why, ...disputed(record)),
-    h("p", { class: "sub" }, "Open ", h("a", { href: links.address("a") }, "segment A"), " or ", h("a", { href: links.address("b") }, "segment B"), "."),
+    h("p", { class: "sub" }, "Open ", h("a", { href: addressOfSegment(pair.a) }, "segment A"), " or ", h("a", { href: addressOfSegment(pair.b) }, "segment B"), "."),
   ];
 }
 

@@ -2,6 +2,7 @@
 
 import { ApiProblem } from "../api.js";
 import { based } from "../routes.js";
+import { firstWhere } from "../screen.js";
 
 /**
  * @typedef {object} Place  where a picture stands, and when
@@ -100,26 +101,10 @@ export const FRAMES_A_SECOND = 59.7275; // of a Game Boy
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 
 /** The picture that is shown at a moment: the last one that was taken until then. @param {{frame: number}[]} pictures @param {number} frame */
-export function pictureAt(pictures, frame) {
-  return lastUpTo(pictures, frame, (picture) => picture.frame);
-}
+export const pictureAt = (pictures, frame) => Math.max(0, firstWhere(pictures, (picture) => picture.frame > frame) - 1);
 
 /** The picture of an emulator step, or of the last one before it that has any. @param {{step: number}[]} pictures @param {number} step */
-export function pictureOfStep(pictures, step) {
-  return lastUpTo(pictures, step, (picture) => picture.step);
-}
-
-/** @template T @param {T[]} pictures @param {number} value @param {(picture: T) => number} of */
-function lastUpTo(pictures, value, of) {
-  let low = 0;
-  let high = pictures.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (of(pictures[middle]) <= value) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
+export const pictureOfStep = (pictures, step) => Math.max(0, firstWhere(pictures, (picture) => picture.step > step) - 1);
 
 /** Playback position after some time. It stops at the end; playing from the end restarts. @param {{frame: number}[]} pictures @param {number} frame  game frame now @param {number} milliseconds  that passed @param {number} speed */
 export function advanced(pictures, frame, milliseconds, speed) {

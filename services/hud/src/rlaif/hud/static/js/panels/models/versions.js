@@ -11,17 +11,15 @@ const MAX_LOADS = 3;
 
 /** @param {import("./figures.js").Records} records @returns {import("../../parts.js").Panel} */
 export function versions(records) {
-  let redraw = () => {};
   return {
     id: "models-versions",
     title: "Versions",
     sections: ["reward_models"],
-    draw: () => redraw(),
     mount(body, app) {
       const [note, none] = [h("div"), h("div")];
       const { frame, body: rows } = table({ name: "Versions of the reward model", look: "versions", heads: ["Version", ...FITTED, "Calibration error", "Loaded", { hidden: "Change" }] });
       show(body, note, frame, none);
-      redraw = () => {
+      const draw = () => {
         const models = app.store.state.reward_models;
         if (!models) return;
         const { list, manifests } = records;
@@ -32,7 +30,8 @@ export function versions(records) {
         const items = models.published.map((/** @type {any} */ row) => ({ row, known: manifests.get(row.version) ?? null, live, app }));
         keyed(rows, items, ({ row }) => row.version, versionRow, fillVersion);
       };
-      records.list.watch(redraw);
+      records.list.watch(draw);
+      return draw;
     },
   };
 }
@@ -91,24 +90,23 @@ export function loadsOf({ version, loaded_at_steps: steps }) {
 
 /** @param {import("./figures.js").Records} records @returns {import("../../parts.js").Panel} */
 export function rejected({ rejections }) {
-  let redraw = () => {};
   return {
     id: "models-rejected",
     title: "Rejected by the gate",
     sections: ["reward_models"],
-    draw: () => redraw(),
     mount(body, app) {
       const note = h("div");
       const { frame, body: rows } = table({ name: "Rejected candidates", look: "rejected-table", heads: ["Candidate", ...FITTED, "Cross-fit by episode", "Reasons"] });
       show(body, note, frame);
-      redraw = () => {
+      const draw = () => {
         const all = app.store.state.reward_models?.rejected_count ?? null;
         const list = rejections.value?.items ?? [];
         frame.hidden = !list.length;
         show(note, rejections.notice() ?? (all === null ? empty("Unknown: the HUD is not connected to the event streams.") : list.length ? summary(all, list.length) : empty("No candidate rejected yet.")));
         keyed(rows, list, (/** @type {any} */ row) => row.candidate_id, rejectedRow);
       };
-      rejections.watch(redraw);
+      rejections.watch(draw);
+      return draw;
     },
   };
 }

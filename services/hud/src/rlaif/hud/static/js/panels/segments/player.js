@@ -1,7 +1,8 @@
 // The film of a segment: scrubbed and played in this page's memory, with the player's trajectory drawn on the room.
 
 import { h, s, setText, show } from "../../dom.js";
-import { count, duration, hex } from "../../format.js";
+import { count, duration, hex, messageOf } from "../../format.js";
+import { signButton } from "../../parts.js";
 import { advanced, fetchFilm, FilmScreen, otherSpeed, pictureAt, pictureOfStep, secondsOf, SPEEDS } from "../../segments/film.js";
 import { roomName } from "../../segments/found.js";
 
@@ -44,7 +45,7 @@ export class Player {
     this.elements = [
       h("div", { class: "screen" }, this.canvas, this.path.element, this.overlay), this.slider,
       h("div", { class: "controls" },
-        this.#button("◀", "Step back (arrow left)", () => this.#by(-1)), this.play, this.#button("▶", "Step forward (arrow right)", () => this.#by(1)),
+        signButton("◀", "Step back (arrow left)", () => this.#by(-1)), this.play, signButton("▶", "Step forward (arrow right)", () => this.#by(1)),
         this.speed, h("label", {}, this.withPath, " trajectory"), this.save),
       this.facts,
     ];
@@ -80,7 +81,7 @@ export class Player {
     } catch (error) {
       if (this.#ended) return;
       console.warn("the video could not be shown", error);
-      setText(this.overlay, `No video: ${error instanceof Error ? error.message : error}`);
+      setText(this.overlay, `No video: ${messageOf(error)}`);
     }
   }
 
@@ -192,11 +193,6 @@ export class Player {
     this.withPath.checked = on;
     this.path.element.toggleAttribute("hidden", !on);
     localStorage.setItem(PATH_SHOWN, on ? "on" : "off");
-  }
-
-  /** @param {string} text @param {string} title @param {() => void} run */
-  #button(text, title, run) {
-    return h("button", { type: "button", "aria-label": title, title, onclick: run }, text);
   }
 
   #end() {

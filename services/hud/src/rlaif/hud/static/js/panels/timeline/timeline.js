@@ -5,7 +5,7 @@ import { createAxis, Cursor } from "../../charts/axis.js";
 import { timeChart } from "../../charts/chart.js";
 import { h, setText, show } from "../../dom.js";
 import { count, reward } from "../../format.js";
-import { fig } from "../../parts.js";
+import { fig, signButton } from "../../parts.js";
 import { readHeader } from "../../screen.js";
 import { appended, chartsOf, marksOf, NOTHING, reachOf, stepChart } from "./specs.js";
 
@@ -31,9 +31,9 @@ class Timeline {
   constructor(body, app, scope) {
     this.app = app;
     this.at = h("p", { class: "at" });
-    this.all = this.#button("Show all", "Show all steps (0)", () => this.#axis.show(null));
+    this.all = signButton("Show all", "Show all steps (0)", () => this.#axis.show(null));
     const tools = h("div", { class: "tools", role: "group", "aria-label": "Zoom" },
-      this.#button("−", "Zoom out (minus)", () => this.#axis.zoom(0.5, app.cursor.get())), this.#button("+", "Zoom in (plus)", () => this.#axis.zoom(2, app.cursor.get())), this.all);
+      signButton("−", "Zoom out (minus)", () => this.#axis.zoom(0.5, app.cursor.get())), signButton("+", "Zoom in (plus)", () => this.#axis.zoom(2, app.cursor.get())), this.all);
     this.grid = h("div", { class: "charts" });
     show(body, h("div", { class: "timeline-head" }, this.at, tools), this.grid);
     this.#make();
@@ -114,11 +114,6 @@ class Timeline {
     else setText(this.at, `${this.#ofRun()}${this.#axis.all() ? "X axis: environment steps. Drag to zoom, arrow keys move, Enter opens a segment. Outliers may be clipped; the tables list all values." : "No steps yet."}`);
   }
 
-  /** @param {string} text @param {string} title @param {() => void} run */
-  #button(text, title, run) {
-    return h("button", { type: "button", "aria-label": title, title, onclick: run }, text);
-  }
-
   #zoomOfAddress() {
     const [from, to] = ["from", "to"].map((name) => Number(new URLSearchParams(location.search).get(name) ?? NaN));
     if (from < to) this.#wanted = [from, to];
@@ -148,14 +143,13 @@ class Timeline {
   }
 }
 
-/** @type {WeakMap<HTMLElement, Timeline>} */
-const timelines = new WeakMap();
-
 /** @type {import("../../parts.js").Panel} */
 export const timeline = {
   id: "timeline", title: "Training history", sections: ["loop", "run", "watch", "headline"],
-  mount: (body, app, scope) => void timelines.set(body, new Timeline(body, app, scope)),
-  draw: (body, state) => timelines.get(body)?.draw(state),
+  mount(body, app, scope) {
+    const mounted = new Timeline(body, app, scope);
+    return (state) => mounted.draw(state);
+  },
 };
 
 /** @typedef {import("./specs.js").PaidSteps} PaidSteps */
@@ -236,12 +230,11 @@ function shownStep({ live, store }) {
   return earlier ? readHeader(earlier).step : store.state.screen?.env_step;
 }
 
-/** @type {WeakMap<HTMLElement, Steps>} */
-const mounted = new WeakMap();
-
 /** @type {import("../../parts.js").Panel} */
 export const steps = {
   id: "steps", title: "Reward per step (live)", sections: ["screen"],
-  mount: (body, app, scope) => void mounted.set(body, new Steps(body, app, scope)),
-  draw: (body) => mounted.get(body)?.follow(),
+  mount(body, app, scope) {
+    const mounted = new Steps(body, app, scope);
+    return () => mounted.follow();
+  },
 };
