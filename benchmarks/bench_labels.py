@@ -35,7 +35,7 @@ from outcome import finish, parser_of, say
 
 from rlaif.contracts.game.observation import LAYOUT_VERSION, OBSERVATION_SIZE
 from rlaif.contracts.game.segments import StoredFile
-from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
 from rlaif.contracts.judging.scores import CRITERIA, CriterionScore, ScoreRecord
 from rlaif.reward_model.labels.label_log import sample
 from rlaif.reward_model.settings import RewardModelSettings
@@ -125,7 +125,7 @@ def score_of(rng: np.random.Generator) -> ScoreRecord:
     words = ("the player walks to the door of the house", "and then back past the well")
     said = " ".join(words[int(rng.integers(2))] for _ in range(28))
     answer = json.dumps({"rationale": said, **levels})
-    start, end = (Standing(objective=1 + int(rng.integers(4)), distance=6) for _ in range(2))
+    start, end = (QuestPosition(objective=1 + int(rng.integers(4)), distance=6) for _ in range(2))
     return score_record(
         judge_config=CONFIG,
         criteria={

@@ -21,7 +21,7 @@ from played_segments import FRAME_SKIP, STEPS, PlayedSegment
 from rlaif.contracts.game.observation import LAYOUT_VERSION
 from rlaif.contracts.game.segments import SegmentManifest, StateRecord
 from rlaif.contracts.judging.evidence import Evidence
-from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
 from rlaif.contracts.judging.scores import PROGRESS, RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
@@ -32,7 +32,7 @@ from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
 from rlaif.judge.rubric.votes import COMPUTED, NoVote, QuestVote, certain
 from rlaif.judge.settings import VoteSettings
 from rlaif.mock_llm.behaviour import distorted, seeded
-from rlaif.mock_llm.expert.opinion import SegmentOpinion, assess, standing_at
+from rlaif.mock_llm.expert.opinion import SegmentOpinion, assess, quest_position_at
 from rlaif.mock_llm.expert.world import GAME
 from rlaif.mock_llm.settings import Behaviour
 from rlaif.reward_model.labels.labels import (
@@ -220,12 +220,12 @@ def _random_opinion(item: Seen, seed: int) -> SegmentOpinion:
         return SegmentOpinion(None, None, levels)
     share = min(0.99, max(-0.99, 2.0 * values["progress"] - 1.0))
     rise = USUAL_RISE * share / (1.0 - abs(share))
-    end = standing_at(expert.start.position + rise, expert.last)
+    end = quest_position_at(expert.start.position + rise, expert.last)
     return SegmentOpinion(expert.start, end, levels)
 
 
-def _whole(found: Standing | None) -> Standing | None:
+def _whole(found: QuestPosition | None) -> QuestPosition | None:
     """As an answer has it: half screens are counted."""
     if found is None:
         return None
-    return Standing(objective=found.objective, distance=round(found.distance))
+    return QuestPosition(objective=found.objective, distance=round(found.distance))

@@ -65,11 +65,11 @@ def bad_labels(seen: Sequence[Seen], kind: str, seed: int) -> list[LabelledSegme
         return [placed(item, *rng.uniform(0.0, 5.0, 2)) for item in labels]
     if kind == "episode_random":
         lots = {item.episode_id: rng.normal(size=2) for item in labels}
-        return [placed(i, *standings(*lots[i.episode_id])) for i in labels]
+        return [placed(i, *quest_positions(*lots[i.episode_id])) for i in labels]
     return loved_slot(labels, rng)
 
 
-def standings(level: float, rise: float) -> tuple[float, float]:
+def quest_positions(level: float, rise: float) -> tuple[float, float]:
     """A start and an end on the quest, of two normal numbers."""
     start = 5.0 + 2.0 * level
     return start, start + 0.3 * rise

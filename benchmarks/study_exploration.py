@@ -44,7 +44,7 @@ from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.guides.guides import guide_of, use_worlds
-from rlaif.mock_llm.expert.progress import standing
+from rlaif.mock_llm.expert.progress import quest_position
 from rlaif.mock_llm.expert.situation import situation_of
 from rlaif.testing.searching import explorers_of
 from rlaif.trainer.learner.exploration import explore
@@ -132,7 +132,7 @@ class StudyRater:
         chance, luck = self._rng.random(), self._rng.random() * self._objectives
         if self._kind == "random" or (self._kind == "mistaken" and chance < _MISTAKEN):
             return luck
-        found = standing(situation_of(told).moment)
+        found = quest_position(situation_of(told).moment)
         return None if found is None else found.position
 
 

@@ -143,5 +143,5 @@ async def test_tokens_of_a_route_are_those_that_the_judge_service_counts(
         async with serve(create_app(settings)) as url:
             await chromium.open(f"{url}/llm")
             await stage.calls(3)
-            tokens = "document.querySelector('[data-figure*=\"standing.prompt_tokens\"]')"
+            tokens = "document.querySelector('[data-figure*=\"statistics.prompt_tokens\"]')"
             await chromium.wait_for(f"{tokens}?.textContent === '0'")

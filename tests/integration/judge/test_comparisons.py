@@ -76,7 +76,8 @@ async def test_what_the_reward_model_wants_is_compared_by_whichever_judge_and_on
     assert pipeline.scored() == 30
     # What each says of itself adds up to what is stored.
     reports = [(await client.get("/api/v1/judges")).json()["judges"] for client in two]
-    pairs = sum(judge["standing"]["comparisons"]["pairs"] for report in reports for judge in report)
+    judges = [judge for report in reports for judge in report]
+    pairs = sum(judge["statistics"]["comparisons"]["pairs"] for judge in judges)
     assert pairs == len(compared)
     listed = (await first.get("/api/v1/comparisons", params={"limit": 100})).json()["items"]
     assert len(listed) == len(compared)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.judging.quest import SAME_PLACE
-from rlaif.mock_llm.expert.progress import Known, standing
+from rlaif.mock_llm.expert.progress import Known, quest_position
 
 SEGMENT = 75
 """Decision steps of a segment."""
@@ -24,10 +24,10 @@ ITEMS = {
 
 
 @pytest.fixture(scope="module")
-def standings(walkthrough: list[Any]) -> list[Any]:
+def quest_positions(walkthrough: list[Any]) -> list[Any]:
     """Where the expert has the player at each look."""
     found = [
-        standing(look.moment, Known(lever=look.lever, boss_beaten=look.no_enemies))
+        quest_position(look.moment, Known(lever=look.lever, boss_beaten=look.no_enemies))
         for look in walkthrough
     ]
     assert None not in found
@@ -43,23 +43,23 @@ def _ranks(values: Any) -> Any:
 
 
 def test_every_objective_is_the_next_one_until_its_milestone(
-    walkthrough: list[Any], standings: list[Any]
+    walkthrough: list[Any], quest_positions: list[Any]
 ) -> None:
     for at, look in enumerate(walkthrough):
         for name in look.reached:
             if name in ITEMS:
-                assert standings[at - 1].objective == ITEMS[name], name
-                assert standings[at].objective == ITEMS[name] + 1, name
+                assert quest_positions[at - 1].objective == ITEMS[name], name
+                assert quest_positions[at].objective == ITEMS[name] + 1, name
                 # It is collected where the expert locates it.
-                assert standings[at - 1].distance <= 1, name
+                assert quest_positions[at - 1].distance <= 1, name
 
 
 def test_every_leg_of_the_story_ends_higher_than_it_began(
-    walkthrough: list[Any], standings: list[Any]
+    walkthrough: list[Any], quest_positions: list[Any]
 ) -> None:
     ends = [0, *(at for at, look in enumerate(walkthrough) if look.reached)]
     legs = [
-        (walkthrough[end].reached, standings[start].position, standings[end].position)
+        (walkthrough[end].reached, quest_positions[start].position, quest_positions[end].position)
         for start, end in pairwise(ends)
         if not set(walkthrough[end].reached) & DETOURS
     ]
@@ -72,15 +72,15 @@ DETOURS = {"heart_piece", "map", "north_door", "vault_door"}
 key that has just been used up a single state does not show which door it opened."""
 
 
-def test_the_position_rises_with_the_time(standings: list[Any]) -> None:
-    positions = [found.position for found in standings]
+def test_the_position_rises_with_the_time(quest_positions: list[Any]) -> None:
+    positions = [found.position for found in quest_positions]
     ranks = _ranks(positions)
     correlation = np.corrcoef(ranks, np.arange(len(ranks)))[0, 1]
     assert correlation >= 0.995  # 0.999 when this was written
 
 
-def test_segments_rise_and_played_backwards_they_fall(standings: list[Any]) -> None:
-    positions = [found.position for found in standings][::SEGMENT]
+def test_segments_rise_and_played_backwards_they_fall(quest_positions: list[Any]) -> None:
+    positions = [found.position for found in quest_positions][::SEGMENT]
     rises = np.diff(positions)
     backwards = np.diff(positions[::-1])
     up, down = np.mean(rises > SAME_PLACE), np.mean(rises < -SAME_PLACE)

@@ -27,7 +27,7 @@ from rlaif.contracts.game.observation import (
     QUEST_SLOTS,
     slot_index,
 )
-from rlaif.contracts.judging.quest import SAME_PLACE, Standing
+from rlaif.contracts.judging.quest import SAME_PLACE, QuestPosition
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.game.description.words import words_of
 from rlaif.game.encoder.reference import encode
@@ -38,7 +38,7 @@ from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.state import decode
 from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
-from rlaif.mock_llm.expert.progress import standings
+from rlaif.mock_llm.expert.progress import quest_positions
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, value_of_rise
 from rlaif.reward_model.learning.fit.bradley_terry import fit_side
@@ -87,7 +87,7 @@ def ways() -> list[Way]:
     """All of the walkthrough, in its order; ten seconds."""
     found = []
     for looks in segments(list(walkthrough(INPUTS))):
-        start, end = standings(summarise(described(records(looks))))
+        start, end = quest_positions(summarise(described(records(looks))))
         if start is None or end is None:
             continue
         rise = end.position - start.position
@@ -269,11 +269,11 @@ def labels(played: Sequence[WanderedSegment]) -> list[LabelledSegment]:
     """What the expert says of them, in whole half screens, as its answers have it."""
     found: list[LabelledSegment] = []
     for segment in played:
-        start, end = standings(summarise(described(records(segment.looks))))
+        start, end = quest_positions(summarise(described(records(segment.looks))))
         if start is None or end is None:
             continue
         first, last = (
-            Standing(objective=at.objective, distance=round(at.distance)).position
+            QuestPosition(objective=at.objective, distance=round(at.distance)).position
             for at in (start, end)
         )
         found.append(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlaif.contracts.judging.quest import QuestProgress, Source, Standing
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress, Source
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.hud.read_model.segments.detail import score_detail
 from rlaif.testing.data.judging.scores import score_record
@@ -35,7 +35,7 @@ def test_what_nobody_decided_is_in_no_share():
 
 def test_the_quest_is_shown_as_the_judges_have_it():
     quest = QuestProgress(
-        start=Standing(objective=2, distance=10), end=Standing(objective=3, distance=20),
+        start=QuestPosition(objective=2, distance=10), end=QuestPosition(objective=3, distance=20),
         objectives=18, votes=3, agreement=1, judge="state",
     )  # fmt: skip
     shown = score_detail(score_record(quest=quest)).quest

@@ -74,8 +74,8 @@ async def test_judges_tell_models_routes_weights_votes_and_health(
         "deadline_seconds": 90.0,
         "resting_seconds": 0.0,
     }
-    standing = body["judges"][0]["standing"]
-    assert (standing["parse_fail_rate"], standing["retry_rate"], standing["abstain_rate"]) == (
+    figures = body["judges"][0]["statistics"]
+    assert (figures["parse_fail_rate"], figures["retry_rate"], figures["abstain_rate"]) == (
         None,
         None,
         None,

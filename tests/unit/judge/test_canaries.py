@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.judging.quest import Standing
+from rlaif.contracts.judging.quest import QuestPosition
 from rlaif.guides.guides import guide_of
 from rlaif.judge.panel.schema import Verdict
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
@@ -67,7 +67,7 @@ def test_objectives_are_numbers_of_the_guide() -> None:
 
 def _says(objectives: tuple[int, int], distances: tuple[int, int], **levels: int | None) -> Verdict:
     start, end = (
-        Standing(objective=o, distance=d) for o, d in zip(objectives, distances, strict=True)
+        QuestPosition(objective=o, distance=d) for o, d in zip(objectives, distances, strict=True)
     )
     quest = QuestVote(start, end)
     return Verdict(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rlaif.bus.outcome import Reject, Retry
-from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
 from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.epoch import Epoch, EpochPass, find_epoch, judge_epoch, write_report
 from rlaif.storage import keys
@@ -122,7 +122,7 @@ def test_the_report_says_how_far_the_players_came_and_what_models_decided_of_it(
     store: ObjectStore, segments: Any
 ) -> None:
     _write(segments, store, "seg-1", "seg-2")
-    start, end = Standing(objective=2, distance=20), Standing(objective=2, distance=0)
+    start, end = QuestPosition(objective=2, distance=20), QuestPosition(objective=2, distance=0)
     quest = QuestProgress(
         start=start, end=end, objectives=18, votes=3, agreement=1.0, judge="state"
     )

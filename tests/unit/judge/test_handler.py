@@ -12,7 +12,7 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import CloudEvent, SegmentExported, SegmentScored
-from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry.readings import JudgeCall, Telemetry
 from rlaif.judge.metrics import JudgeMetrics
@@ -205,7 +205,7 @@ async def test_a_segment_is_scored_stored_and_published(bench: Bench) -> None:
 async def test_a_score_has_the_quest_the_excluded_judges_and_the_shares_of_sources(
     bench: Bench,
 ) -> None:
-    near, there = Standing(objective=2, distance=4), Standing(objective=2, distance=0)
+    near, there = QuestPosition(objective=2, distance=4), QuestPosition(objective=2, distance=0)
     bench.panel.quest = QuestProgress(
         start=near, end=there, objectives=18, votes=3, agreement=1.0, judge="state"
     )

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from rlaif.contracts.events import SegmentScored
-from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.judge.scoring.scores import NotJudgedError, Override, Scores
 from rlaif.storage import keys
@@ -61,7 +61,7 @@ async def test_a_persons_progress_takes_the_place_of_the_quest_and_other_levels_
     bench: Bench,
 ) -> None:
     key = keys.score("jtest", "seg-1")
-    here = Standing(objective=2, distance=4)
+    here = QuestPosition(objective=2, distance=4)
     quest = QuestProgress(
         start=here, end=here, objectives=18, votes=3, agreement=1.0, judge="state"
     )

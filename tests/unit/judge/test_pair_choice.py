@@ -7,7 +7,7 @@ import pytest
 
 from rlaif.contracts.judging.comparisons import WantedComparisons, WantedPair
 from rlaif.contracts.judging.evidence import Evidence
-from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.judge.pairs.choice import RequestedPairs, Scored, nearly_tie, newest_partner, ram_ties
 from rlaif.storage import keys
@@ -18,8 +18,8 @@ from rlaif.testing.data.judging.scores import score_record
 def _rising(half_screens: float, **changes: Any) -> ScoreRecord:
     """A segment in which the player came so much closer to the third objective."""
     quest = QuestProgress(
-        start=Standing(objective=3, distance=10),
-        end=Standing(objective=3, distance=10 - half_screens),
+        start=QuestPosition(objective=3, distance=10),
+        end=QuestPosition(objective=3, distance=10 - half_screens),
         objectives=18,
         votes=3,
         agreement=1.0,

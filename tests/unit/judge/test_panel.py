@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.judging.evidence import Evidence, Moment, Rooms
-from rlaif.contracts.judging.quest import Standing
+from rlaif.contracts.judging.quest import QuestPosition
 from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.panel.panel import Case, Excluded, Panel
@@ -424,8 +424,8 @@ async def test_a_game_with_a_guide_is_judged_by_where_the_player_stands() -> Non
     panel, fakes = _panel(state=lambda request: _standing(request, *next(distances)))
     found = await panel.judge(IN_THE_VALE, Calls())
     assert found.quest is not None
-    assert found.quest.start == Standing(objective=3, distance=5)
-    assert found.quest.end == Standing(objective=3, distance=2)
+    assert found.quest.start == QuestPosition(objective=3, distance=5)
+    assert found.quest.end == QuestPosition(objective=3, distance=2)
     progress = found.results["progress"]
     assert isinstance(progress, CriterionScore)
     assert (progress.value, progress.votes, progress.source) == (1.0, (2, 2, 2), "votes")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.judging.quest import FARTHEST, QuestProgress, Standing
+from rlaif.contracts.judging.quest import FARTHEST, QuestPosition, QuestProgress
 from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.contracts.planning.model_answers import whole_number
 from rlaif.guides.guides import guide_of, guided_games
@@ -34,7 +34,8 @@ GOOD: dict[str, Any] = {
 
 def _vote(start: tuple[int, float], end: tuple[int, float]) -> QuestVote:
     return QuestVote(
-        Standing(objective=start[0], distance=start[1]), Standing(objective=end[0], distance=end[1])
+        QuestPosition(objective=start[0], distance=start[1]),
+        QuestPosition(objective=end[0], distance=end[1]),
     )
 
 
@@ -117,8 +118,8 @@ def test_distances_are_means_over_the_votes_that_agree_on_the_objectives() -> No
     quest = _tally(_vote((3, 4), (3, 2)), _vote((3, 6), (3, 2)), _vote((4, 0), (4, 20)))
     assert isinstance(quest, QuestProgress)
     assert (quest.start, quest.end) == (
-        Standing(objective=3, distance=5),
-        Standing(objective=3, distance=2),
+        QuestPosition(objective=3, distance=5),
+        QuestPosition(objective=3, distance=2),
     )
     assert quest.votes == 3
     assert quest.agreement == pytest.approx(2 / 3)

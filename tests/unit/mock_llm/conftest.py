@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.judging.quest import Standing
+from rlaif.contracts.judging.quest import QuestPosition
 from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.chat import ChatRequest
 from rlaif.mock_llm.settings import Behaviour
@@ -120,7 +120,7 @@ def rise() -> Callable[[Told], float]:
 
     def of(told: Told) -> float:
         start, end = (
-            Standing(objective=told[f"objective_{when}"], distance=told[f"distance_{when}"])
+            QuestPosition(objective=told[f"objective_{when}"], distance=told[f"distance_{when}"])
             for when in ("start", "end")
         )
         return end.position - start.position

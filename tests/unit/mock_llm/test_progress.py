@@ -5,8 +5,14 @@ from typing import Any, cast
 import pytest
 
 from rlaif.contracts.judging.evidence import Evidence, Moment
-from rlaif.mock_llm.expert.opinion import standing_at
-from rlaif.mock_llm.expert.progress import USUAL, Known, next_objective, standing, standings
+from rlaif.mock_llm.expert.opinion import quest_position_at
+from rlaif.mock_llm.expert.progress import (
+    USUAL,
+    Known,
+    next_objective,
+    quest_position,
+    quest_positions,
+)
 from rlaif.mock_llm.expert.world import World, world_of
 
 Facts = dict[str, Any]
@@ -28,14 +34,14 @@ def _moment(room: str = VILLAGE, x: int = 72, y: int = 88, **facts: Any) -> Mome
 
 def _pixels(moment: Moment, known: Known = USUAL) -> float:
     """Pixels to walk, up to ten rooms."""
-    found = standing(moment, known)
+    found = quest_position(moment, known)
     assert found is not None
     return found.distance * 80
 
 
 def _rounded(moment: Moment) -> tuple[int, int]:
     """(objective, whole half screens)."""
-    found = standing(moment)
+    found = quest_position(moment)
     assert found is not None
     return found.objective, round(found.distance)
 
@@ -93,7 +99,7 @@ def test_in_the_cave_the_next_objective_follows_from_keys_and_the_room(
     ],
 )
 def test_what_the_evidence_does_not_show_is_not_guessed(hidden: dict[str, Any]) -> None:
-    assert standing(_moment(**hidden)) is None
+    assert quest_position(_moment(**hidden)) is None
 
 
 def test_every_step_along_the_path_reduces_the_distance() -> None:
@@ -148,23 +154,23 @@ def test_owning_more_is_never_a_regress() -> None:
     positions = []
     for number in range(1, len((*SHOPPED, *FOUND)) + 1):
         owned = (*SHOPPED, *FOUND)[:number]
-        found = standing(_moment(FIELD, items=owned, rupees=30, season="spring"))
+        found = quest_position(_moment(FIELD, items=owned, rupees=30, season="spring"))
         assert found is not None
         positions.append(found.position)
     assert positions == sorted(positions)
 
 
 def test_the_end_of_the_quest_is_the_end_of_the_scale() -> None:
-    end = standing(_moment(items=ALL, essences=1))
+    end = quest_position(_moment(items=ALL, essences=1))
     assert end is not None
     assert (end.objective, end.distance) == (LAST, 0)
     assert end.position == pytest.approx(LAST - 0.1)
 
 
 def test_a_position_can_be_turned_back_into_a_standing() -> None:
-    found = standing(_moment(x=41, y=77))
+    found = quest_position(_moment(x=41, y=77))
     assert found is not None
-    assert standing_at(found.position, LAST).distance == pytest.approx(found.distance)
+    assert quest_position_at(found.position, LAST).distance == pytest.approx(found.distance)
 
 
 def _evidence(start: Moment, end: Moment, **sections: Any) -> Evidence:
@@ -174,7 +180,7 @@ def _evidence(start: Moment, end: Moment, **sections: Any) -> Evidence:
 def test_a_key_that_was_spent_has_opened_the_door() -> None:
     start = _moment(CROSS, x=100, y=56, items=ALL, keys=1)
     end = _moment(CROSS, x=144, y=56, items=ALL, keys=0)
-    found = standings(_evidence(start, end, changes={"keys": -1}))
+    found = quest_positions(_evidence(start, end, changes={"keys": -1}))
     assert [each and each.objective for each in found] == [16, 16]
 
 
@@ -192,22 +198,22 @@ def test_a_door_that_one_goes_through_without_a_key_was_open(
 ) -> None:
     here = _moment(CROSS, x=100, y=56, items=ALL, keys=0)
     sections: Facts = {"rooms": {"in_order": rooms}, "changes": {"keys": keys}}
-    found = standings(_evidence(here, here, **sections))
+    found = quest_positions(_evidence(here, here, **sections))
     assert [each and each.objective for each in found] == objectives
 
 
 def test_gnarl_is_beaten_when_no_enemy_is_left() -> None:
     here = _moment("4/12", x=72, y=40, items=ALL, keys=0, boss_key=True)
-    fight = standings(_evidence(here, here, enemies={"left_at_end": 1, "defeated": 0}))
-    won = standings(_evidence(here, here, enemies={"left_at_end": 0, "defeated": 1}))
-    after = standings(_evidence(here, here, enemies={"left_at_end": 0, "defeated": 0}))
+    fight = quest_positions(_evidence(here, here, enemies={"left_at_end": 1, "defeated": 0}))
+    won = quest_positions(_evidence(here, here, enemies={"left_at_end": 0, "defeated": 1}))
+    after = quest_positions(_evidence(here, here, enemies={"left_at_end": 0, "defeated": 0}))
     numbers = [[each and each.objective for each in found] for found in (fight, won, after)]
     assert numbers == [[17, 17], [17, 18], [18, 18]]
 
 
 def test_the_lever_follows_from_the_switches() -> None:
     here = _moment(CROSS, x=40, y=56, items=ALL, keys=0)
-    hit = standings(_evidence(here, here, puzzle={"parts": {"switches_on": [0, 1, 1]}}))
-    never = standings(_evidence(here, here, puzzle={"parts": {}}))
+    hit = quest_positions(_evidence(here, here, puzzle={"parts": {"switches_on": [0, 1, 1]}}))
+    never = quest_positions(_evidence(here, here, puzzle={"parts": {}}))
     before, after, unhit = (each.distance for each in (*hit, never[1]) if each is not None)
     assert before == unhit > after

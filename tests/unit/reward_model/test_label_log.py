@@ -144,7 +144,7 @@ def test_a_first_listing_that_breaks_off_is_done_again_at_once(store, monkeypatc
     store.breaks_after = None
     log.read_new(full=False)
     assert ids(log) == names(SEGMENTS)
-    assert log.standings[0].scores == len(SEGMENTS)
+    assert log.judge_configs[0].scores == len(SEGMENTS)
 
 
 def test_a_listing_that_was_broken_off_is_done_again(store):
@@ -243,7 +243,7 @@ def test_a_forgotten_score_is_neither_read_nor_counted_again(store):
     assert ids(log) == kept
     assert store.read == []
     assert log.skipped == {"older": 76}
-    assert [item.scores for item in log.standings] == [80]
+    assert [item.scores for item in log.judge_configs] == [80]
 
 
 def test_a_forgotten_score_that_is_no_label_is_not_read_again(store):
@@ -288,7 +288,7 @@ def test_memory_does_not_grow_with_the_number_of_scores():
         log.read_new(full=True)
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert log.standings[0].scores == count
+        assert log.judge_configs[0].scores == count
         return found
 
     peak(100)  # what is imported and cached once
@@ -340,7 +340,7 @@ def test_two_configurations_in_turns_do_not_make_it_forget(store):
         assert log.judge_config == "old"
     assert ids(log) == names(SEGMENTS)
     assert len(store.read) == 3 * 6, "each score was read once"
-    assert [(i.judge_config, i.labels, i.learned) for i in log.standings] == [
+    assert [(i.judge_config, i.labels, i.learned) for i in log.judge_configs] == [
         ("new", 3, False), ("old", 8, True)
     ]  # fmt: skip
     hinted = score_by(store, "new", SEGMENTS[3:4], minutes=8)
@@ -360,7 +360,7 @@ def test_a_new_configuration_takes_over_from_one_that_is_silent_and_the_old_is_d
     score_by(store, "new", SEGMENTS[6:7], minutes=11)
     log.read_new(full=True)
     assert (log.judge_config, ids(log)) == ("new", names(SEGMENTS[5:7]))
-    assert [(i.judge_config, i.scores, i.labels) for i in log.standings] == [
+    assert [(i.judge_config, i.scores, i.labels) for i in log.judge_configs] == [
         ("new", 2, 2), ("old", 5, 0)
     ]  # fmt: skip
     score_by(store, "old", SEGMENTS[7:], minutes=12)

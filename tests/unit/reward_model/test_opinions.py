@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
 from rlaif.contracts.judging.reviews import PANEL, RAM, SIDE_BY_SIDE
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.reward_model.review.service import opinions_of_judges, opinions_of_labels
@@ -51,10 +51,10 @@ def test_each_judge_has_an_opinion_of_what_it_judged_in_both(file_store: ObjectS
 
 def test_on_a_quest_the_judge_is_held_to_how_far_it_saw_the_player_come(file_store: ObjectStore):
     a, b = records(file_store, [{"progress": ("state", "votes", 1.0)}] * 2)
-    start = Standing(objective=1, distance=10)
+    start = QuestPosition(objective=1, distance=10)
     stood, came = (
-        QuestProgress(start=start, end=Standing(objective=1, distance=left), objectives=9, votes=3,
-                      agreement=1.0, judge="state")
+        QuestProgress(start=start, end=QuestPosition(objective=1, distance=left), objectives=9,
+                      votes=3, agreement=1.0, judge="state")
         for left in (10, 2)
     )  # fmt: skip
     a, b = a.model_copy(update={"quest": stood}), b.model_copy(update={"quest": came})

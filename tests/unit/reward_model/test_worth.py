@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.judging.quest import QuestProgress, Source, Standing
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress, Source
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, Worth, value_of_rise, worth_of
 
@@ -26,8 +26,8 @@ def said(value: float, source: Source = "votes") -> CriterionScore:
 def progress(start: float, end: float) -> QuestProgress:
     """From so many half screens before the third objective to so many."""
     return QuestProgress(
-        start=Standing(objective=3, distance=start),
-        end=Standing(objective=3, distance=end),
+        start=QuestPosition(objective=3, distance=start),
+        end=QuestPosition(objective=3, distance=end),
         objectives=18,
         votes=3,
         agreement=1.0,

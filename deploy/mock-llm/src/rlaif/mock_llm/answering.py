@@ -15,7 +15,7 @@ from rlaif.mock_llm.behaviour import distorted, seeded
 from rlaif.mock_llm.chat import ChatRequest
 from rlaif.mock_llm.expert.opinion import SegmentOpinion, assess
 from rlaif.mock_llm.expert.planning import plan, suggestion
-from rlaif.mock_llm.expert.progress import standing
+from rlaif.mock_llm.expert.progress import quest_position
 from rlaif.mock_llm.expert.situation import situation_of
 from rlaif.mock_llm.settings import Behaviour
 
@@ -58,7 +58,7 @@ def _planned(chat: ChatRequest, as_plan: bool) -> dict[str, Any]:
 def _placed(chat: ChatRequest) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number, state in enumerate(chat.evidence(States).states, 1):
-        placed = standing(situation_of(state).moment)
+        placed = quest_position(situation_of(state).moment)
         found[f"objective_{number}"] = None if placed is None else placed.objective
         found[f"distance_{number}"] = None if placed is None else round(placed.distance)
     return found

@@ -10,8 +10,8 @@ import random
 from dataclasses import replace
 
 from rlaif.contracts.judging.evidence import Evidence
-from rlaif.contracts.judging.quest import FARTHEST, Standing
-from rlaif.mock_llm.expert.opinion import SegmentOpinion, standing_at
+from rlaif.contracts.judging.quest import FARTHEST, QuestPosition
+from rlaif.mock_llm.expert.opinion import SegmentOpinion, quest_position_at
 from rlaif.mock_llm.settings import Behaviour, LazyAnswer
 
 _MAX_NOISE = 3
@@ -94,7 +94,7 @@ def _tasted(opinion: SegmentOpinion, liking: float, share: float) -> SegmentOpin
     if opinion.start is None or opinion.rise is None:
         return replace(opinion, levels=levels)
     rise = (1 - share) * opinion.rise + share * _TASTE_RISE * (2 * liking - 1)
-    end = standing_at(opinion.start.position + rise, opinion.last)
+    end = quest_position_at(opinion.start.position + rise, opinion.last)
     return replace(opinion, end=end, levels=levels)
 
 
@@ -103,7 +103,7 @@ def _lazy(opinion: SegmentOpinion, answer: LazyAnswer) -> SegmentOpinion:
     names, last = opinion.levels, opinion.last
     if answer == "abstain":
         return SegmentOpinion(reason="unknown", levels=dict.fromkeys(names))
-    middle = Standing(objective=(last + 1) // 2, distance=FARTHEST / 2)
+    middle = QuestPosition(objective=(last + 1) // 2, distance=FARTHEST / 2)
     if answer == "middle":
         return SegmentOpinion(middle, middle, dict.fromkeys(names, 1), "so so", last)
     there = middle.model_copy(update={"distance": 0.0})
@@ -117,7 +117,9 @@ def _noisy(opinion: SegmentOpinion, draw: random.Random, chance: float) -> Segme
     return SegmentOpinion(start, end, levels, opinion.reason, opinion.last)
 
 
-def _misread(found: Standing | None, draw: random.Random, chance: float) -> Standing | None:
+def _misread(
+    found: QuestPosition | None, draw: random.Random, chance: float
+) -> QuestPosition | None:
     """The same objective, with `chance` at another distance."""
     if draw.random() >= chance or found is None:
         return found

@@ -58,7 +58,7 @@ class JudgeReport(BaseModel):
     context_tokens: int
     asks_quest: bool = Field(description="Reports positions on the quest, in games with a guide.")
     health: RouteReport
-    standing: JudgeStatistics
+    statistics: JudgeStatistics
 
 
 class BudgetReport(BaseModel):
@@ -251,7 +251,7 @@ def _report(parts: JudgeParts, judge: Judge) -> JudgeReport:
             trouble=prober.check() if prober else None,
             answered=bool(prober and prober.answered),
         ),
-        standing=parts.metrics.statistics.judges[judge.name],
+        statistics=parts.metrics.statistics.judges[judge.name],
     )
 
 

@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, Field, computed_field
 
 from rlaif.contracts.reward_models import GateMetrics
-from rlaif.reward_model.labels.label_log import ConfigStanding
+from rlaif.reward_model.labels.label_log import JudgeConfigCounts
 from rlaif.reward_model.learning.gate.checks import Check
 
 Outcome = Literal["published", "rejected", "unchanged", "held"]
@@ -65,7 +65,7 @@ class TrainingStatus(BaseModel, frozen=True):
         "requires."
     )
     skipped: dict[str, int] = Field(description="Reason → score objects that are no label.")
-    judge_configs: tuple[ConfigStanding, ...] = Field(
+    judge_configs: tuple[JudgeConfigCounts, ...] = Field(
         default=(), description="All judge configurations with scores."
     )
     last_attempt: Attempt | None = Field(description="The last training of this process.")

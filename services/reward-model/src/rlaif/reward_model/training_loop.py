@@ -18,7 +18,7 @@ from rlaif.reward_model.champions.demotion import find_demotion
 from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.registry import ChampionConflictError, Live, ModelRegistry
 from rlaif.reward_model.labels.export import Entry
-from rlaif.reward_model.labels.label_log import ConfigStanding, LabelLog
+from rlaif.reward_model.labels.label_log import JudgeConfigCounts, LabelLog
 from rlaif.reward_model.labels.labels import (
     LabelledSegment,
     label_digest,
@@ -70,7 +70,7 @@ class _Known:
     labels: list[LabelledSegment] = field(default_factory=list)
     judge_config: str | None = None
     skipped: dict[str, int] = field(default_factory=dict)
-    standings: tuple[ConfigStanding, ...] = ()
+    judge_configs: tuple[JudgeConfigCounts, ...] = ()
 
 
 @dataclass
@@ -226,7 +226,7 @@ class TrainingLoop:
             pairs=last
             and Need(what="pairs", found=last.metrics.heldout_pairs, least=MIN_HELDOUT_PAIRS),
             skipped=known.skipped,
-            judge_configs=known.standings,
+            judge_configs=known.judge_configs,
             last_attempt=last,
             last_rejection=results.last_rejection,
             demotion=results.demotion,
@@ -276,7 +276,7 @@ class TrainingLoop:
             labels=of_newest_layout(labels) if labels else [],
             judge_config=self._log.judge_config,
             skipped=self._log.skipped,
-            standings=self._log.standings,
+            judge_configs=self._log.judge_configs,
         )
 
     async def _attempt(self) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rlaif.contracts.judging.evidence import Evidence
-from rlaif.contracts.judging.quest import FARTHEST, Standing, level_of_rise
+from rlaif.contracts.judging.quest import FARTHEST, QuestPosition, level_of_rise
 from rlaif.mock_llm.expert.criteria import RULES, usefulness
-from rlaif.mock_llm.expert.progress import standings
+from rlaif.mock_llm.expert.progress import quest_positions
 from rlaif.mock_llm.expert.world import World, world_of
 
 _DIALOG_VALUE = 0.1
@@ -15,7 +15,7 @@ _PUZZLE_VALUES = {2: 0.1, 1: 0.05}
 _LEVEL_VALUE = 0.1
 """Value of a level of progress if the rise is unknown."""
 _DISTANCE_SHARE = 0.9
-"""Part of an objective that the distance to it accounts for, as in `Standing.position`."""
+"""Part of an objective that the distance to it accounts for, as in `QuestPosition.position`."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class SegmentOpinion:
             the end is unknown; otherwise the rise does.
     """
 
-    start: Standing | None = None
-    end: Standing | None = None
+    start: QuestPosition | None = None
+    end: QuestPosition | None = None
     levels: Mapping[str, int | None] = field(default_factory=dict)
     reason: str = ""
     last: int = 1
@@ -58,7 +58,7 @@ class SegmentOpinion:
 
 def assess(evidence: Evidence) -> SegmentOpinion:
     """The opinion on a segment."""
-    start, end = standings(evidence)
+    start, end = quest_positions(evidence)
     world = world_of(evidence.end.game)
     numbers = dict.fromkeys(moment.objective for moment in (start, end) if moment)
     opinions = {name: rule(evidence) for name, rule in RULES.items()}
@@ -69,15 +69,15 @@ def assess(evidence: Evidence) -> SegmentOpinion:
     return SegmentOpinion(start, end, levels, "; ".join(reasons), world.last if world else 1)
 
 
-def standing_at(position: float, last: int) -> Standing:
-    """The standing at a position on the scale; positions outside of it become its ends."""
+def quest_position_at(position: float, last: int) -> QuestPosition:
+    """The place on the quest of a number on its scale, clipped to the scale."""
     position = min(max(position, 0.0), last - 1 + _DISTANCE_SHARE)
     done = int(position)
     share = max(0.0, 1.0 - (position - done) / _DISTANCE_SHARE)
-    return Standing(objective=done + 1, distance=share * FARTHEST)
+    return QuestPosition(objective=done + 1, distance=share * FARTHEST)
 
 
-def _described(moment: str, found: Standing | None, world: World | None) -> str:
+def _described(moment: str, found: QuestPosition | None, world: World | None) -> str:
     if found is None or world is None:
         return f"{moment}: unknown"
     title = world.objective(found.objective).title

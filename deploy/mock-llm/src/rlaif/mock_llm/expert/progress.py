@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rlaif.contracts.judging.evidence import Evidence, Moment
-from rlaif.contracts.judging.quest import FARTHEST, Standing
+from rlaif.contracts.judging.quest import FARTHEST, QuestPosition
 from rlaif.mock_llm.expert.distances import (
     Means,
     Node,
@@ -90,17 +90,17 @@ def position(world: World, moment: Moment, known: Known = USUAL) -> Position | N
     return Position(number, pixels_from(reached, room, moment.at, _season(moment)))
 
 
-def standing(moment: Moment, known: Known = USUAL) -> Standing | None:
+def quest_position(moment: Moment, known: Known = USUAL) -> QuestPosition | None:
     """Next objective and distance in half screens, not rounded; None if either is unknown."""
     world = world_of(moment.game)
     found = world and position(world, moment, known)
     if not found:
         return None
     distance = min(found.pixels / HALF_SCREEN, float(FARTHEST))
-    return Standing(objective=found.objective, distance=distance)
+    return QuestPosition(objective=found.objective, distance=distance)
 
 
-def standings(evidence: Evidence) -> tuple[Standing | None, Standing | None]:
+def quest_positions(evidence: Evidence) -> tuple[QuestPosition | None, QuestPosition | None]:
     """Positions at the start and the end; the lever, the boss and doors follow from other facts."""
     parts = evidence.puzzle.parts
     switches = (1, 1, 1) if parts is None else parts.get("switches_on", (0, 0, 0))
@@ -118,7 +118,7 @@ def standings(evidence: Evidence) -> tuple[Standing | None, Standing | None]:
         door_opened=keys is not None and keys < 0,
         rooms=rooms,
     )
-    return standing(evidence.start, start), standing(evidence.end, end)
+    return quest_position(evidence.start, start), quest_position(evidence.end, end)
 
 
 # The next objective

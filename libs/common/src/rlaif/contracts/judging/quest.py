@@ -25,7 +25,7 @@ SAME_PLACE = 0.03
 """Smaller rises count as none; one half screen is 0.045."""
 
 
-class Standing(Contract):
+class QuestPosition(Contract):
     """Position of the player at one time, by the votes."""
 
     objective: Positive = Field(description="Number of the guide's next objective.")
@@ -39,8 +39,8 @@ class Standing(Contract):
 class QuestProgress(Contract):
     """Positions at the start and the end of a segment."""
 
-    start: Standing
-    end: Standing
+    start: QuestPosition
+    end: QuestPosition
     objectives: Positive = Field(description="Objectives of the guide.")
     votes: Positive = Field(description="Valid votes.")
     agreement: Share = Field(description="Share of them with these objectives.")

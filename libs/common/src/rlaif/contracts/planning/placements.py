@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rlaif.contracts.judging.quest import FARTHEST, Standing
+from rlaif.contracts.judging.quest import FARTHEST, QuestPosition
 from rlaif.contracts.model import Contract
 from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.model_answers import NoAnswerError, read_answer_object, whole_number
@@ -37,19 +37,19 @@ def placement_schema(count: int, objectives: int) -> dict[str, Any]:
     }
 
 
-def read_placements(text: str, count: int, objectives: int) -> tuple[Standing | None, ...]:
+def read_placements(text: str, count: int, objectives: int) -> tuple[QuestPosition | None, ...]:
     """Read an answer; a state is None where it has no valid placement.
 
     Raises:
         NoAnswerError: The text does not hold one JSON object, or it has no valid placement.
     """
     answer = read_answer_object(text)
-    found: list[Standing | None] = []
+    found: list[QuestPosition | None] = []
     for state in range(1, count + 1):
         objective = whole_number(answer.get(f"objective_{state}"))
         distance = whole_number(answer.get(f"distance_{state}"))
         try:
-            placed = Standing.model_validate({"objective": objective, "distance": distance})
+            placed = QuestPosition.model_validate({"objective": objective, "distance": distance})
         except ValidationError:
             found.append(None)
         else:

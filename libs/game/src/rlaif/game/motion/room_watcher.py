@@ -33,7 +33,7 @@ def place_of(ram: RamBlocks) -> bytes:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PlayerPosition:
     """Position of the player, in pixels of the room."""
 
     room: RoomId
@@ -43,10 +43,10 @@ class Standing:
     size: tuple[int, int]  # height and width of the room in pixels
 
 
-def standing(ram: RamBlocks) -> Standing:
+def standing(ram: RamBlocks) -> PlayerPosition:
     """The player's current position."""
     x, y = player_position(ram)
-    return Standing(
+    return PlayerPosition(
         room=RoomId(ram.u8(_GROUP), ram.u8(_ROOM)),
         x=x,
         y=y,
@@ -60,7 +60,7 @@ class RoomWatcher:
 
     def __init__(self) -> None:
         self._settled: RoomId | None = None
-        self._last: Standing | None = None
+        self._last: PlayerPosition | None = None
 
     def forget(self) -> None:
         """Start over, because a state was loaded or the game was reset."""
@@ -95,7 +95,7 @@ class RoomWatcher:
         return None if before is None else _crossing(before, now)
 
 
-def _crossing(before: Standing, now: Standing) -> Crossing:
+def _crossing(before: PlayerPosition, now: PlayerPosition) -> Crossing:
     direction = _edge(before, now)
     return Crossing(
         start=before.room,
@@ -109,7 +109,7 @@ def _crossing(before: Standing, now: Standing) -> Crossing:
     )
 
 
-def _edge(before: Standing, now: Standing) -> Action | None:
+def _edge(before: PlayerPosition, now: PlayerPosition) -> Action | None:
     """The edge that was crossed, if the player arrived at the opposite one on the same line."""
     if before.room.group != now.room.group:
         return None

@@ -16,7 +16,7 @@ import numpy as np
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import RewardModelPublished
 from rlaif.contracts.game.names import SEEDLING_ROOMS
-from rlaif.contracts.judging.quest import QuestProgress, Standing
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord, rubric_mean
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.telemetry.assistance import ModeFigures
@@ -512,8 +512,8 @@ class Stage:
     def _quest(self) -> QuestProgress:
         start, end = (self._random.randint(0, 20) for _ in range(2))
         return QuestProgress(
-            start=Standing(objective=3, distance=start),
-            end=Standing(objective=3, distance=end),
+            start=QuestPosition(objective=3, distance=start),
+            end=QuestPosition(objective=3, distance=end),
             objectives=18,
             votes=3,
             agreement=1,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rlaif.contracts.judging.quest import Standing
+from rlaif.contracts.judging.quest import QuestPosition
 from rlaif.contracts.judging.scores import PROGRESS
 from rlaif.contracts.planning.model_answers import NoAnswerError, read_answer_object, whole_number
 from rlaif.judge.rubric.judges import INSUFFICIENT, LEVELS, Judge
@@ -97,7 +97,7 @@ def read_answer(judge: Judge, text: str) -> Verdict:
     levels = {criterion.name: values[criterion.name] for criterion in judge.rated}
     if not judge.tells_quest:
         return Verdict(rationale, levels)
-    start, end = (_standing(values, moment) for moment in MOMENTS)
+    start, end = (_quest_position(values, moment) for moment in MOMENTS)
     quest = QuestVote(start, end) if start and end else None
     return Verdict(rationale, {PROGRESS: quest.level if quest else None, **levels}, quest)
 
@@ -155,11 +155,11 @@ def _asked(judge: Judge) -> dict[str, tuple[int, ...]]:
     return {**quest, **criteria}
 
 
-def _standing(values: Mapping[str, int | None], moment: str) -> Standing | None:
+def _quest_position(values: Mapping[str, int | None], moment: str) -> QuestPosition | None:
     objective, distance = values[f"objective_{moment}"], values[f"distance_{moment}"]
     if objective is None or distance is None:
         return None
-    return Standing(objective=objective, distance=distance)
+    return QuestPosition(objective=objective, distance=distance)
 
 
 def _read_value(name: str, value: object, allowed: tuple[int, ...]) -> int | None:

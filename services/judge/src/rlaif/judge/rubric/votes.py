@@ -13,7 +13,7 @@ from enum import StrEnum
 from statistics import fmean, variance
 from typing import Literal, get_args
 
-from rlaif.contracts.judging.quest import FARTHEST, QuestProgress, Standing, level_of_rise
+from rlaif.contracts.judging.quest import FARTHEST, QuestPosition, QuestProgress, level_of_rise
 from rlaif.contracts.judging.scores import CriterionScore
 
 RAM = "ram"
@@ -108,8 +108,8 @@ def certain(
 class QuestVote:
     """Positions at the start and at the end of a segment, by one vote."""
 
-    start: Standing
-    end: Standing
+    start: QuestPosition
+    end: QuestPosition
 
     @property
     def objectives(self) -> tuple[int, int]:
@@ -148,8 +148,8 @@ def tally_quest(
         return NoVote.SPLIT
     major = [vote for vote in votes if vote.objectives == (start, end)]
     return QuestProgress(
-        start=Standing(objective=start, distance=fmean(v.start.distance for v in major)),
-        end=Standing(objective=end, distance=fmean(v.end.distance for v in major)),
+        start=QuestPosition(objective=start, distance=fmean(v.start.distance for v in major)),
+        end=QuestPosition(objective=end, distance=fmean(v.end.distance for v in major)),
         objectives=objectives,
         votes=len(votes),
         agreement=times / len(votes),

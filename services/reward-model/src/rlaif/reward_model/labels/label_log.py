@@ -63,7 +63,7 @@ _KNOWN = 1 + _MAX_READ
 _SALT = b"label-reservoir"
 
 
-class ConfigStanding(BaseModel, frozen=True):
+class JudgeConfigCounts(BaseModel, frozen=True):
     """One judge configuration with scores in the store."""
 
     judge_config: str
@@ -269,9 +269,9 @@ class LabelLog:
         return dict(+found)
 
     @property
-    def standings(self) -> tuple[ConfigStanding, ...]:
+    def judge_configs(self) -> tuple[JudgeConfigCounts, ...]:
         return tuple(
-            ConfigStanding(
+            JudgeConfigCounts(
                 judge_config=name,
                 scores=self._scores(name),
                 labels=len(config.labels),

@@ -52,7 +52,7 @@ function routeTable(report, judges) {
 /** @param {any} route @param {number} index @param {Edges[]} all  of the histograms @param {any[]} judges */
 function row(route, index, all, judges) {
   const own = route.user === "judge" ? judges.findIndex((/** @type {any} */ { name }) => name === route.name) : -1;
-  const tokens = (/** @type {string} */ of, /** @type {string} */ name) => (own < 0 ? figure(of, compact) : from(LABELS, `judges.${own}.standing.${name}`, compact(judges[own].standing[name])));
+  const tokens = (/** @type {string} */ of, /** @type {string} */ name) => (own < 0 ? figure(of, compact) : from(LABELS, `judges.${own}.statistics.${name}`, compact(judges[own].statistics[name])));
   const where = `routes.${index}`;
   const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => from(LLM, `${where}.${name}`, text(route[name]));
   const timed = `${count(route.timed)} calls`;
@@ -177,8 +177,8 @@ function content(report, problem) {
     h("ul", { class: "plain judge-costs" }, ...report.judges.map(judge)));
 }
 
-function judge({ name, standing }, index) {
-  const figure = (/** @type {string} */ field, /** @type {(value: any) => string} */ text) => from(LABELS, `judges.${index}.standing.${field}`, text(standing[field]));
+function judge({ name, statistics }, index) {
+  const figure = (/** @type {string} */ field, /** @type {(value: any) => string} */ text) => from(LABELS, `judges.${index}.statistics.${field}`, text(statistics[field]));
   return h("li", {}, h("b", {}, name), ": ", figure("cached_answers", count), " cached answers; invalid ", figure("parse_fail_rate", percent),
-    standing.believed ? null : h("span", { class: "tag warn" }, "excluded on a criterion"));
+    statistics.believed ? null : h("span", { class: "tag warn" }, "excluded on a criterion"));
 }
