@@ -27,7 +27,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -60,14 +60,16 @@ STORE = f"s3://{keys.EPISODES_BUCKET}"
 
 
 def segment_ids(first: int = 0) -> Iterator[tuple[str, str]]:
-    """(episode id, segment id), oldest first: environments play in turns."""
-    number = first
-    while True:
-        index, environment = divmod(number, ENVIRONMENTS)
-        episode, segment = divmod(index, SEGMENTS_OF_AN_EPISODE)
-        episode_id = f"r260301090000-0-{environment // 4}-{environment % 4}-{episode}"
-        yield episode_id, f"{episode_id}-s{segment:05d}"
-        number += 1
+    """(episode id, segment id), oldest first."""
+    return map(ids_of, count(first))
+
+
+def ids_of(number: int) -> tuple[str, str]:
+    """(episode id, segment id) of the n-th segment: environments play in turns."""
+    index, environment = divmod(number, ENVIRONMENTS)
+    episode, segment = divmod(index, SEGMENTS_OF_AN_EPISODE)
+    episode_id = f"r260301090000-0-{environment // 4}-{environment % 4}-{episode:05d}"
+    return episode_id, f"{episode_id}-s{segment:05d}"
 
 
 class Writer:

@@ -139,7 +139,7 @@ def build_router(
     async def list_scores(paging: Paging) -> Page[ScoreSummary]:
         """Scores of the active configuration by segment id, without their calls."""
         prefix = keys.scores(config)
-        return await asyncio.to_thread(_page, reached(store()), prefix, paging, ScoreSummary)
+        return await asyncio.to_thread(page_of, reached(store()), prefix, paging, ScoreSummary)
 
     @router.get("/scores/{segment_id}", tags=["scores"], operation_id="get_score")
     async def get_score(segment_id: SegmentId) -> ScoreRecord:
@@ -181,7 +181,7 @@ def build_router(
     async def list_comparisons(paging: Paging) -> Page[ComparisonSummary]:
         """Pairs compared in both orders, by segment ids, without their calls."""
         prefix = keys.comparisons(config)
-        return await asyncio.to_thread(_page, reached(store()), prefix, paging, ComparisonSummary)
+        return await asyncio.to_thread(page_of, reached(store()), prefix, paging, ComparisonSummary)
 
     return router
 
@@ -255,7 +255,8 @@ def _report(parts: JudgeParts, judge: Judge) -> JudgeReport:
     )
 
 
-def _page(store: ObjectStore, prefix: str, paging: Paging, kind: type[B]) -> Page[B]:
+def page_of(store: ObjectStore, prefix: str, paging: Paging, kind: type[B]) -> Page[B]:
+    """A page of the records below `prefix`. Blocks."""
     try:
         found = paging.take(store.list(prefix, after=paging.after), lambda info: info.key)
         return read_page(
