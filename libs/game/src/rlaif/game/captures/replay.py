@@ -10,7 +10,7 @@ Independent of the game. Errors:
 A damaged keyframe raises `rlaif.game.captures.capture.KeyframeError`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -59,9 +59,12 @@ def replay(
     packed_keyframe: bytes,
     *,
     rom_sha256: str,
-    render_steps: frozenset[int] = frozenset(),
+    render_steps: Container[int] = frozenset(),
+    piece: int | None = None,
 ) -> Iterator[ReplayStep]:
-    """Play a capture again; yields each decision step after it was played.
+    """Play a capture again; yields each decision step after it was played, with its wait.
+
+    With `piece` a step is yielded before its wait, and again after each so many frames of it.
 
     The end is checked after the last step was yielded: what was collected is good only when the
     iteration ends without an error. The state of `emulator`, which runs the ROM `rom_sha256`, is
@@ -73,7 +76,7 @@ def replay(
         KeyframeError: The keyframe is damaged or not loadable.
         ReplayMismatchError: The RAM differs at the start or at the end.
     """
-    check_identity(emulator, capture, rom_sha256)
+    _check_identity(emulator, capture, rom_sha256)
     try:
         emulator.load_state(unpack_keyframe(packed_keyframe, capture.keyframe_sha256))
     except SaveStateError as error:
@@ -87,12 +90,17 @@ def replay(
     waits = dict(capture.waits)
     frame = 0
     for index, action in enumerate(decode_actions(capture.actions)):
-        rendered, wait = index in render_steps, waits.get(index, 0)
-        emulator.step(action, capture.frame_skip, render=rendered and not wait)
-        if wait:
-            emulator.tick(wait, render=rendered)
-        frame += capture.frame_skip + wait
-        yield ReplayStep(index, frame, action, rendered)
+        rendered, left = index in render_steps, waits.get(index, 0)
+        is_shown = piece is not None or not left
+        emulator.step(action, capture.frame_skip, render=rendered and is_shown)
+        frame += capture.frame_skip
+        if is_shown:
+            yield ReplayStep(index, frame, action, rendered)
+        while left:
+            ticks = min(left, piece or left)
+            emulator.tick(ticks, render=rendered)
+            left, frame = left - ticks, frame + ticks
+            yield ReplayStep(index, frame, action, rendered)
     _check_ram(emulator, capture, "end", capture.end_ram_sha256)
 
 
@@ -114,7 +122,7 @@ def replay_frames(capture: Capture) -> int:
     return before + sum(n for _, n in capture.prefix_waits) + segment_frames(capture)
 
 
-def check_identity(emulator: Emulator, capture: Capture, rom_sha256: str) -> None:
+def _check_identity(emulator: Emulator, capture: Capture, rom_sha256: str) -> None:
     """Raise WrongGameError or WrongEmulatorError when the capture cannot be replayed here."""
     if capture.game.rom_sha256 != rom_sha256:
         raise WrongGameError(

@@ -10,11 +10,9 @@ import numpy.typing as npt
 
 from rlaif.contracts.game.rates import FRAMES_PER_SECOND
 from rlaif.files.whole import replacing
-from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
-from rlaif.game.captures.replay import ReplayMismatchError, check_identity
-from rlaif.game.machine.actions import decode_actions
+from rlaif.game.captures.replay import replay
 from rlaif.game.machine.cartridges import Cartridge
-from rlaif.game.machine.emulator import SCREEN_SHAPE, SaveStateError, new_emulator
+from rlaif.game.machine.emulator import SCREEN_SHAPE, new_emulator
 from rlaif.game.play.session import FramePace
 from rlaif.game.play.window import Command, WindowScreen
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
@@ -33,33 +31,18 @@ def pictures(episode: RecordedEpisode, cartridge: Cartridge) -> Iterator[tuple[i
             yielded before is then invalid.
         KeyframeError: The start state is damaged.
     """
-    capture = episode.whole.capture
+    capture, steps = episode.whole.capture, range(len(episode.whole.capture.actions))
     emulator = new_emulator(cartridge)
     try:
-        check_identity(emulator, capture, cartridge.sha256)
-        try:
-            emulator.load_state(unpack_keyframe(episode.whole.keyframe, capture.keyframe_sha256))
-        except SaveStateError as error:
-            raise KeyframeError(str(error)) from error
-        waits, frame = dict(capture.prefix_waits), 0
-        for step, action in enumerate(decode_actions(capture.prefix_actions)):
-            emulator.step(action, capture.frame_skip)
-            if step in waits:
-                emulator.tick(waits[step])
-        waits = dict(capture.waits)
-        for step, action in enumerate(decode_actions(capture.actions)):
-            emulator.step(action, capture.frame_skip, render=True)
-            frame += capture.frame_skip
-            yield frame, emulator.screen()
-            left = waits.get(step, 0)
-            while left > 0:
-                piece = min(left, STEP)
-                emulator.tick(piece, render=True)
-                left, frame = left - piece, frame + piece
-                yield frame, emulator.screen()
-        found = emulator.ram_digest()
-        if found != capture.end_ram_sha256:
-            raise ReplayMismatchError(capture.segment_id, "end", capture.end_ram_sha256, found)
+        for played in replay(
+            emulator,
+            capture,
+            episode.whole.keyframe,
+            rom_sha256=cartridge.sha256,
+            render_steps=steps,
+            piece=STEP,
+        ):
+            yield played.frame, emulator.screen()
     finally:
         emulator.close()
 
