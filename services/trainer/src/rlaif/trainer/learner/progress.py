@@ -3,7 +3,7 @@
 import math
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +36,6 @@ from rlaif.trainer.run_folder.protocol import (
     AssistanceDone,
     CurriculumReport,
     IterationDone,
-    PartFigures,
 )
 from rlaif.trainer.run_folder.search_report import curriculum_report, marks_name
 from rlaif.trainer.settings.learning import CurriculumSettings
@@ -429,9 +428,9 @@ def report(
         },
         # JSON has no NaN.
         reward_statistics={
-            name: PartFigures(**asdict(part))
+            name: part
             for name, part in learned.statistics.items()
-            if all(math.isfinite(figure) for figure in asdict(part).values() if figure is not None)
+            if all(math.isfinite(figure) for _, figure in part if figure is not None)
         },
         reward_model_version=learned.reward_model_version,
         assistance=tally.assistance(),

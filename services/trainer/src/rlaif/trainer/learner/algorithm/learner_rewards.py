@@ -31,7 +31,8 @@ from rlaif.trainer.rewards.learned.shaping import (
     Shaped,
     discounts,
 )
-from rlaif.trainer.rewards.learned.statistics import PartStatistics, part_statistics
+from rlaif.trainer.rewards.learned.statistics import part_statistics
+from rlaif.trainer.run_folder.protocol import PartFigures
 from rlaif.trainer.settings.learning import RewardSettings
 
 GAME, SHAPING, CURIOSITY, GUIDANCE = "game", "shaping", "curiosity", "guidance"
@@ -56,7 +57,7 @@ class LearnedRewards:
     """
 
     parts: dict[str, list[Float32]] = field(default_factory=dict)
-    statistics: dict[str, PartStatistics] = field(default_factory=dict)
+    statistics: dict[str, PartFigures] = field(default_factory=dict)
     shaped: list[Shaped] = field(default_factory=list)
     rises: list[Float32] = field(default_factory=list)
     reward_model_version: int | None = None

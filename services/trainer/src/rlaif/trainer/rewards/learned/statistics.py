@@ -1,30 +1,12 @@
 """Statistics of the parts of the reward: `[T, N]` arrays by part in, a few numbers per part out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from rlaif.trainer.rewards.learned.shaping import Bool, Float32
-
-
-@dataclass(frozen=True)
-class PartStatistics:
-    """One part over the steps of an iteration.
-
-    Attributes:
-        share: Of the sum of absolute rewards over all parts, 0 to 1; None if that is 0.
-        advantage_share: Of the variance of the advantages before the critic: cov(part, whole) /
-            var(whole), where both are sums of rewards discounted by gamma * lambda. The parts add
-            up to 1; an opposing part is below 0. None without variance.
-    """
-
-    sum: float
-    mean: float
-    std: float
-    share: float | None
-    advantage_share: float | None
+from rlaif.trainer.run_folder.protocol import PartFigures
 
 
 def part_statistics(
@@ -33,8 +15,11 @@ def part_statistics(
     *,
     decay: float | Sequence[float | Float32],
     own: list[Bool] | None = None,
-) -> dict[str, PartStatistics]:
+) -> dict[str, PartFigures]:
     """Statistics by part, from `[T, N]` rewards and ends for each fragment.
+
+    The advantage share of a part is cov(part, whole) / var(whole), where both are sums of rewards
+    discounted by gamma * lambda. The parts add up to 1; an opposing part is below 0.
 
     `decay` is gamma * lambda of the advantages: one number, or for each fragment one or `[T, N]`.
     Only the steps in `own`, `[T, N] bool` each, count; None: all. Empty without any.
@@ -53,7 +38,7 @@ def part_statistics(
     decays = [decay] * len(ended) if isinstance(decay, float | int) else decay
     shares = _advantage_shares(parts, ended, own, decays)
     return {
-        name: PartStatistics(
+        name: PartFigures(
             sum=float(values.sum()),
             mean=float(values.mean()),
             std=float(values.std()),
