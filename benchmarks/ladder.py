@@ -84,17 +84,6 @@ class Clock:
             self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
 
-class Dealt(PlaceFollower):
-    """Counts places as in training, but the n-th environment starts at its own scene only."""
-
-    def __init__(self, counts: PlaceCounts, starts: StartSource) -> None:
-        super().__init__(counts)
-        self._dealt = starts
-
-    def starts(self, given: StartSource) -> StartSource:
-        return self._dealt
-
-
 class Ladder:
     """The rungs over the same scripts."""
 
@@ -212,8 +201,9 @@ class Ladder:
         emulator.close()
 
     def _watch(self, game: GameEnv, n: int) -> EpisodeFollower:
-        """As the environment runner does it, with the trainer's defaults."""
-        return Dealt(self._places, self._dealt(n))
+        """As the environment runner does it, but the n-th game starts at its own scene only."""
+        game.source.starts = self._dealt(n)
+        return PlaceFollower(self._places, game)
 
 
 def held_actions(rng: np.random.Generator, steps: int) -> np.ndarray[Any, np.dtype[np.int64]]:

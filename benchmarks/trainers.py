@@ -27,8 +27,8 @@ from rlaif.trainer.settings.learning import CurriculumSettings
 class Recorded(PlaceFollower):
     """Counts places as in training, and keeps what a bare PyBoy needs to play the same again."""
 
-    def __init__(self, counts: PlaceCounts) -> None:
-        super().__init__(counts)
+    def __init__(self, counts: PlaceCounts, game: GameEnv) -> None:
+        super().__init__(counts, game)
         self.played: list[Episode] = []
 
     def begin_episode(self, facts: GameFacts, start: Start) -> None:
@@ -96,7 +96,7 @@ class BenchmarkRunner(EmulatorRunner):
     def _follow(
         self, curriculum: CurriculumSettings | None, env: EnvConfig, game: GameEnv, n: int
     ) -> EpisodeFollower:
-        return Recorded(self._places)
+        return Recorded(self._places, game)
 
 
 @dataclass

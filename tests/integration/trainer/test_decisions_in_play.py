@@ -151,7 +151,7 @@ class Play:
             count=2,
             runner=0,
             seed=3,
-            follow=lambda game, n: PlaceFollower(counts),
+            follow=lambda game, n: PlaceFollower(counts, game),
             begin=begin,
         )
 

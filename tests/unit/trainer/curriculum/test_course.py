@@ -10,6 +10,7 @@ import pytest
 from rlaif.trainer.curriculum.course import Course, CourseFollower
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.subtasks import SLACK_FRAMES
+from rlaif.trainer.play.game_env import EpisodeSource
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.settings.learning import CurriculumSettings
 
@@ -24,12 +25,6 @@ class Inner:
     def __init__(self) -> None:
         self.steps = 0
         self.begun: list[str] = []
-
-    def starts(self, given: Any) -> Any:
-        return given
-
-    def episodes(self, square: int) -> int:
-        return 7
 
     def begin_episode(self, facts: Any, start: Start) -> None:
         self.begun.append(start.provenance)
@@ -51,6 +46,7 @@ class Game:
 
     def __init__(self) -> None:
         self.emulator = self
+        self.source = EpisodeSource(GIVEN, np.random.default_rng(0))
         self.frames = 0
         self.until: int | None = None
         self.lost = False
@@ -80,7 +76,7 @@ class Played:
         self.rng = np.random.default_rng(0)
 
     def begin(self, marks: str = "") -> Start:
-        start = self.follower.starts(GIVEN).choose(self.rng)
+        start = self.game.source.starts.choose(self.rng)
         self.begin_at(start, marks)
         return start
 
@@ -348,7 +344,6 @@ def test_the_inner_follower_receives_every_call(made: Made) -> None:
     played.step()
     assert played.inner.begun == [start.provenance]
     assert played.inner.steps == 1
-    assert played.follower.episodes(3) == 7
 
 
 def test_a_restored_episode_keeps_reached_and_missing_flags(made: Made) -> None:

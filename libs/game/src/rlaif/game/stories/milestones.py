@@ -16,8 +16,6 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address, room_flags_page
 from rlaif.game.memory.predicates import is_running
 
-_SAVE_FILE = range(0xC5B0, 0xCB00)
-
 
 @dataclass(frozen=True)
 class ByteTest:
@@ -40,11 +38,6 @@ class Milestone:
     title: str  # for people
     test: ByteTest
     is_main: bool = True  # the quest needs it; extras count for no fraction
-
-    @property
-    def is_momentary(self) -> bool:
-        """The RAM shows it only while it happens: it is not in the save file."""
-        return self.test.address not in _SAVE_FILE
 
 
 def treasure(number: int) -> ByteTest:

@@ -140,12 +140,13 @@ class _Attempt(NamedTuple):
 class CourseFollower:
     """The curriculum of one environment: an `EpisodeFollower` around another, and a `StartSource`.
 
-    Starts that are not on a demonstration are those of another source.
+    Starts that are not on a demonstration are those of the source that the game had before.
     """
 
     def __init__(self, course: Course, game: GameEnv, inner: EpisodeFollower) -> None:
         self._course, self._game, self._inner = course, game, inner
-        self._given: StartSource
+        self._given: StartSource = game.source.starts
+        game.source.starts = self
         self._drawn: tuple[Subtask, int, int] | None = None  # the last: further subtasks
         self._attempt: _Attempt | None = None
         self._marks: Marks = frozenset()
@@ -154,10 +155,6 @@ class CourseFollower:
         self._otherwise = True
         self._is_whole = False
         self._scene: object = None
-
-    def starts(self, given: StartSource) -> StartSource:
-        self._given = self._inner.starts(given)
-        return self
 
     def choose(self, rng: np.random.Generator) -> Start:
         """Return the start of the next episode.
@@ -183,9 +180,6 @@ class CourseFollower:
         is_exact = rng.random() >= settings.noised
         name = f"{DEMONSTRATION}{subtask.key}@{subtask.state(place).at}"
         return Start(state, name, keyframe, from_play=is_exact)
-
-    def episodes(self, square: int) -> int:
-        return self._inner.episodes(square)
 
     def begin_episode(self, facts: GameFacts, start: Start) -> None:
         """Start an episode; an unfinished attempt of the episode before has failed."""

@@ -23,7 +23,7 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.trainer.play.decisions import Decision
 from rlaif.trainer.play.followers.crossing_learner import CrossingLearner
 from rlaif.trainer.play.game_env import GameEnv
-from rlaif.trainer.play.start import EXPLORATION, Start, StartSource
+from rlaif.trainer.play.start import EXPLORATION, Start
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.search.jobs import Begin, Job, Outcome, Report, Saved
 from rlaif.trainer.search.rollout import Finds, Known, Played, Rollout
@@ -100,6 +100,7 @@ class ExploringSeat:
 
     def __init__(self, explorer: Explorer, game: GameEnv) -> None:
         self._explorer, self._game = explorer, game
+        game.source.starts = self
         self._rollout: Rollout | None = None
         self._decisions: Generator[int, Played, None] | None = None
         self._next: int | None = None
@@ -112,9 +113,6 @@ class ExploringSeat:
     def digest(self) -> str:
         return self._game.emulator.ram_digest()
 
-    def starts(self, given: StartSource) -> StartSource:
-        return self
-
     def choose(self, rng: np.random.Generator) -> Start:
         """Return the start of the next rollout; all randomness comes with it."""
         self._begin, self._rng = self._explorer.next_start()
@@ -126,9 +124,6 @@ class ExploringSeat:
             buttons=tuple(map(int, decode_actions(begin.actions))),
             plays_on=True,  # the scene after that leads to states to keep
         )
-
-    def episodes(self, square: int) -> int:
-        return 0
 
     def begin_episode(self, facts: GameFacts, start: Start) -> None:
         """Begin a rollout; one before it that has not ended ends."""

@@ -110,9 +110,9 @@ class EmulatorVector:
         if explorer is not None:
             for seat in self._seats[count - explorer.seats :]:
                 seat.explores = seat.follower = ExploringSeat(explorer, seat.game)
-                seat.game.source.starts = seat.explores
         if follow is not None:
-            self._let_follow(follow)
+            for n, seat in enumerate(self._seats[: self._own]):
+                seat.follower = follow(seat.game, n)
         self._assistance = None
         if assist is not None and self._own:
             self._assistance = assist(games[: self._own])
@@ -441,12 +441,6 @@ class EmulatorVector:
             name = f"{config.run_id}-{config.attempt}-{self.runner}{life}-{n}"
             seats.append(_Seat(game, DecisionStep(game, gamma=config.gamma), name))
         return seats
-
-    def _let_follow(self, follow: Callable[[GameEnv, int], EpisodeFollower]) -> None:
-        for n, seat in enumerate(self._seats[: self._own]):
-            seat.follower = follow(seat.game, n)
-            seat.game.source.starts = seat.follower.starts(seat.game.source.starts)
-            seat.game.count_visits(seat.follower)
 
     def _end_episode(self, t: int, n: int, outcome: StepOutcome) -> None:
         seat, buffer = self._seats[n], self._buffer

@@ -186,7 +186,7 @@ class EmulatorRunner:
     ) -> EpisodeFollower:
         # Squares of several worlds would be counted together.
         counts = PlaceCounts() if env.game.has_many_worlds else self._places
-        places = PlaceFollower(counts)
+        places = PlaceFollower(counts, game)
         if curriculum is None:
             return places
         if self._course is None:

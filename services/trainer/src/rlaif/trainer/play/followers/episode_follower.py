@@ -2,16 +2,12 @@
 
 from typing import Any, Protocol
 
-from rlaif.trainer.play.start import Start, StartSource
+from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts
 
 
 class EpisodeFollower(Protocol):
     """Follows one environment; it does not play."""
-
-    def starts(self, given: StartSource) -> StartSource: ...
-
-    def episodes(self, square: int) -> int: ...
 
     def begin_episode(self, facts: GameFacts, start: Start) -> None:
         """An episode starts, after the warm-up of `start`; the previous one, if any, is over."""

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from rlaif.trainer.play.start import Start, StartSource
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts
 
 
@@ -37,15 +38,13 @@ class PlaceCounts:
 
 
 class PlaceFollower:
-    """Counts the places of one environment: an `EpisodeFollower`."""
+    """Counts the places of one environment, which its rewards depend on: an `EpisodeFollower`."""
 
-    def __init__(self, counts: PlaceCounts) -> None:
+    def __init__(self, counts: PlaceCounts, game: GameEnv) -> None:
         self._counts = counts
+        game.count_visits(self)
         self._open: set[int] = set()
         self._facts: GameFacts | None = None
-
-    def starts(self, given: StartSource) -> StartSource:
-        return given
 
     def episodes(self, square: int) -> int:
         return self._counts.episodes[square]
