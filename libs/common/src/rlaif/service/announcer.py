@@ -14,14 +14,14 @@ from rlaif.pacing.pause import pause
 from rlaif.service.health import Readiness
 
 LOOK_SECONDS = 0.5
-"""A sender looks this often for a change."""
+"""Interval of the checks for a change."""
 
 REPEAT_SECONDS = 2.0
-"""What did not change is sent this often: for who came later, and because silence means gone."""
+"""Interval at which an unchanged report is sent again, for subscribers that started later."""
 
 
 class ReadingSender(Protocol):
-    """What is asked of the bus: sends without waiting, and drops what cannot be sent."""
+    """A bus that sends without waiting, and drops what cannot be sent."""
 
     async def send(self, reading: Telemetry) -> None:
         """Send one JSON reading."""
@@ -76,7 +76,7 @@ def _instance_id() -> str:
 
 
 class Repeated:
-    """Remembers what was sent last. One for each kind of reading and sender."""
+    """Remembers the last reading sent, of one kind and sender."""
 
     def __init__(self) -> None:
         self._sent: Telemetry | None = None

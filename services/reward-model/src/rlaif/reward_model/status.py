@@ -74,7 +74,7 @@ class TrainingStatus(BaseModel, frozen=True):
         default=None, description="Why this process last withdrew a champion."
     )
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def waiting_for(self) -> tuple[str, ...]:
         return tuple(str(need) for need in self.needs if not need.met)

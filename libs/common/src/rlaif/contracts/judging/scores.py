@@ -118,7 +118,7 @@ class ScoreRecord(Contract):
     )
     audits: dict[str, CriterionScore] = Field(
         default_factory=dict,
-        description="Computed criteria that the judge was asked as well, as a check.",
+        description="Votes on criteria that are also computed, as a check of the judge.",
     )
     quest: QuestProgress | None = Field(
         default=None,
@@ -130,7 +130,7 @@ class ScoreRecord(Contract):
         "can be.",
     )
 
-    @computed_field(  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field(  # type: ignore[prop-decorator]  # unsupported by mypy
         description="Source → its share of the judged criteria's weight: `votes` of language "
         "models, `computed` from RAM, `human`; empty without criteria."
     )

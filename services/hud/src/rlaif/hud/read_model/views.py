@@ -181,7 +181,7 @@ class SegmentRow(View):
     milestones: tuple[str, ...] | None = Field(default=None, description="Reached in it.")
     model_rise: float | None = Field(
         default=None,
-        description="Rise of that model's potential; it never saw this score.",
+        description="Rise of that model's potential; the score was not among its training labels.",
     )
     model_gap: float | None = Field(
         default=None,

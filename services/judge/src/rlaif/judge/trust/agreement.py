@@ -16,19 +16,19 @@ class Confusion(BaseModel):
     def count(self, known: int, voted: int, times: int = 1) -> None:
         self.counts[known, voted] += times
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def votes(self) -> int:
         return self.counts.total()
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def accuracy(self) -> float | None:
         """Share of right votes; None without votes."""
         right = sum(n for (known, voted), n in self.counts.items() if known == voted)
         return right / self.votes if self.votes else None
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def kappa(self) -> float | None:
         """Cohen's kappa: 1 is perfect, 0 is chance. None without votes, or if both are constant.
@@ -74,7 +74,7 @@ class Confusion(BaseModel):
             voted[b] += n
         return known, voted
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def pair_accuracy(self) -> float | None:
         """Share of pairs with different known levels that the votes order correctly; ties half.

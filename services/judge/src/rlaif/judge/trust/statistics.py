@@ -45,13 +45,13 @@ class PairStatistics(BaseModel):
         self.preferring += (straight in _DECIDED) + (swapped in _DECIDED)
         self.preferring_first_shown += (straight == "first") + (swapped == "second")
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def first_slot(self) -> float | None:
         """Share of its preferences for the segment shown first; 0.5 is unbiased."""
         return self.preferring_first_shown / self.preferring if self.preferring else None
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def consistency(self) -> float | None:
         """Share of the pairs answered in both orders whose answers agree; two ties do."""
@@ -70,29 +70,29 @@ class CriterionStatistics(BaseModel):
     truth: Confusion = Field(default_factory=Confusion)
     record: Record = Field(default_factory=Record, exclude=True)
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def abstain_rate(self) -> float | None:
         return self.abstained.total() / self.asked if self.asked else None
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def why_not(self) -> str | None:
         """Why it is excluded; null if it is not."""
         return self.record.why_not
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def believed(self) -> bool:
         return self.why_not is None
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def canaries(self) -> int:
         """Newest answers to control questions."""
         return len(self.record.canaries)
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def canaries_right(self) -> int:
         return self.record.right
@@ -129,31 +129,31 @@ class JudgeStatistics(BaseModel):
             return None
         return sum(outcome in outcomes for outcome in self.recent) / len(self.recent)
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def abstain_rate(self) -> float | None:
         asked = sum(each.asked for each in self.criteria.values())
         return sum(c.abstained.total() for c in self.criteria.values()) / asked if asked else None
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def believed(self) -> bool:
         """False if it is excluded for any criterion."""
         return all(each.believed for each in self.criteria.values())
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def parse_fail_rate(self) -> float | None:
         """Of the newest 2,000 calls."""
         return self._share("invalid", "length")
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def cut_off_rate(self) -> float | None:
         """Unreadable because the answer was cut off; same window."""
         return self._share("length")
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def retry_rate(self) -> float | None:
         """Throttled, refused, failed or timed out; same window."""

@@ -84,7 +84,7 @@ def settings_text(settings: CandidateSettings) -> str:
 def gate_settings_of(text: str) -> GateSettings | None:
     """The gate settings in `settings_text`, also of an earlier version; None if unreadable."""
     try:
-        gate = {"must_improve": False} | json.loads(text)["gate"]  # 0.1.0 did not know it
+        gate = {"must_improve": False} | json.loads(text)["gate"]  # not stored by 0.1.0
         return GateSettings(**{each.name: gate[each.name] for each in fields(GateSettings)})
     except (ValueError, KeyError, TypeError):
         return None
