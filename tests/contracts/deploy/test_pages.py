@@ -1,10 +1,11 @@
-"""The commands of the pages, as far as they run without containers and a cluster."""
+"""The commands of the pages, as far as they can be checked without containers and a cluster."""
 
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,8 @@ def test_every_path_in_a_command_exists(page: Path) -> None:
     gone = []
     for command in commands(text(page)):
         for path in re.findall(r"(?<![\w/.-])(?:deploy|docs|tests)/[\w./$-]+", command):
-            for environment in ENVIRONMENTS:
-                full = path.replace("$ENVIRONMENT", environment)
+            for environment, job in product(ENVIRONMENTS, JOBS):
+                full = path.replace("$ENVIRONMENT", environment).replace("$JOB", job)
                 if not (ROOT / full).exists():
                     gone.append(full)
     assert gone == []
@@ -120,6 +121,7 @@ def test_another_epoch_is_judged_by_the_command_of_the_page() -> None:
     rendered("overlays/dev")  # skips where nothing can be rendered
     (command,) = [each for each in commands(text(CLUSTER)) if "judge-epoch-3" in each]
     command = command.replace("$ENVIRONMENT", "dev").split("| oc create")[0]
+    command = command.replace("oc kustomize", "kubectl kustomize")
     (sent,) = labelled(list(yaml.safe_load_all(shell(command))))
     assert sent["metadata"]["name"] == "judge-epoch-3"
     assert runs_of(sent) == "rlaif judge-epoch --epoch 3"
@@ -217,6 +219,24 @@ def test_every_selector_of_the_page_finds_something() -> None:
     for command in of_this_project(CLUSTER):
         for name, value in re.findall(r"(app\.kubernetes\.io/[\w-]+)!?=([\w-]+)", command):
             assert f"'{name}': '{value}'" in there, command
+
+
+def test_no_two_tunnels_of_the_page_take_one_local_port_and_every_request_has_one() -> None:
+    tunnels = [each for each in commands(text(CLUSTER)) if "port-forward" in each]
+    opened = {
+        (port, each.partition("port-forward")[2].split("#")[0].split()[0])
+        for each in tunnels
+        for port in re.findall(r" (\d+)(?::\d+)?(?= )", each)
+    }
+    ports = [port for port, _ in opened]
+    assert len(set(ports)) == len(ports), opened
+    outside = re.sub(r"oc exec .*", "", "\n".join(commands(text(CLUSTER))))
+    assert set(re.findall(r"127\.0\.0\.1:(\d+)", outside)) <= set(ports)
+
+
+def test_a_block_of_the_page_creates_one_job() -> None:
+    for block in blocks(text(CLUSTER)):
+        assert block.count("oc create -k") <= 1, block
 
 
 def test_a_forwarded_port_is_one_that_listens() -> None:
