@@ -56,6 +56,14 @@ LEFT_AT_THEIR_DEFAULT = {
 }
 """Shared settings that compose, or a cluster, need not set."""
 
+NOT_IN_DOTENV = {
+    "LLM_USE_DIRECT": "for KServe's addresses on a cluster",
+    "LLM_NAMESPACE": "as above",
+    "LLM_CA_FILE": "the file must be mounted as well, in docker-compose.override.yml",
+    "TRAINER_STOP_SECONDS": "has to stay below the container's stop_grace_period",
+}
+"""Settings that the pages for operators name and compose does not pass on from `.env`."""
+
 OF_MAKE = {
     "ARGS", "ARM", "BASE", "BENCH_ARGS", "CONTAINERS_ARGS", "CONTROL", "DATA_DIR", "DEMO_ARGS",
     "EPISODES", "HUD_PORT", "NAMESPACE", "ONCE", "PLAY_ARGS", "REGISTRY", "ROM", "ROOMS", "RUN",
@@ -195,6 +203,22 @@ def test_a_service_listens_to_the_network(
     host = f"{service.model_config['env_prefix']}HOST"
     for given in (compose(COMPOSE), cluster):
         assert {each.value for each in given if each.name == host} == {"0.0.0.0"}
+
+
+@pytest.mark.parametrize(
+    "page", ["alerts", "judges", "planner", "reward-models", "storage", "troubleshooting"]
+)
+def test_compose_passes_on_what_a_page_for_operators_tells_them_to_set(page: str) -> None:
+    needs(COMPOSE)
+    words = set(re.findall(r"\w+", (ROOT / f"docs/operations/{page}.md").read_text("utf-8")))
+    passed = asked_for(COMPOSE)
+    missing = {
+        each.environment
+        for service in SERVICES
+        for each in describe(service)
+        if each.environment in words and each.environment not in passed
+    }
+    assert missing - NOT_IN_DOTENV.keys() == set()
 
 
 # --- the values -----------------------------------------------------------------------------------
