@@ -32,14 +32,12 @@ from typing import Any, cast
 from bench_labels import CONFIG, ENVIRONMENTS, LOOKS, Writer, ids_of, most_labels
 from outcome import begin, finish, parser_of, say
 
-from rlaif.contracts.catalog import spec_of
-from rlaif.contracts.events import CloudEvent
+from rlaif.contracts.catalog import envelop
 from rlaif.service.paging import PageRequest
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, ObjectStore
+from rlaif.storage.ports import ObjectInfo, ObjectStore
 from rlaif.testing.data.events import segment_captured, segment_exported, segment_scored
 
-MONTH = 30 * 24 * 3600
 SHARES = (0.1, 0.5, 1.0)
 MAX_GROWTH = 1.2
 HELD = 190_000
@@ -60,8 +58,13 @@ FOLDERS: tuple[KeysOf, ...] = (
 """In order of their keys, too."""
 
 
-def number_at(place: int, count: int) -> int:
-    """Of the segment at a place in key order: those of an environment follow each other."""
+def keys_at(keys_of: KeysOf, count: int, place: int) -> list[str]:
+    """Of the segment at a place in key order."""
+    return keys_of(*ids_of(number_at(count, place)))
+
+
+def number_at(count: int, place: int) -> int:
+    """Those of an environment follow each other."""
     environment, index = divmod(place, count // ENVIRONMENTS)
     return index * ENVIRONMENTS + environment
 
@@ -69,27 +72,22 @@ def number_at(place: int, count: int) -> int:
 class MonthStore:
     """The objects of the first `count` segments, of which only shared ones are kept."""
 
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+        self.port = cast(ObjectStore, self)
         self._made: dict[str, bytes] = {}
         self._writer = Writer(self.port)
-
-    @property
-    def port(self) -> ObjectStore:
-        return cast(ObjectStore, self)
 
     def put(self, key: str, data: bytes) -> None:
         self._made[key] = data
 
     def get(self, key: str, max_bytes: int | None = None) -> bytes:
-        if key in self._made:
-            return self._made[key]
         if ids := keys.manifest_ids(key):
             self._writer.write_manifest(*ids)
         elif ids := keys.score_ids(key):
             self._writer.write(ids[1].rpartition("-")[0], ids[1])
         else:
-            raise ObjectNotFoundError(key)
+            return self._made[key]
         return self._made.pop(key)
 
     def head(self, key: str) -> ObjectInfo | None:
@@ -101,18 +99,15 @@ class MonthStore:
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
         count, bound = self.count, max(prefix, after)
         for keys_of in FOLDERS:
-            at = partial(_keys_at, keys_of, count)
+            at = partial(keys_at, keys_of, count)
             first = bisect_left(range(count), [bound], key=at)
             for place in range(max(0, first - 1), count):
-                wanted = [key for key in at(place) if key > after and key.startswith(prefix)]
-                if not wanted and at(place)[0] > bound:
+                found = at(place)
+                wanted = [key for key in found if key > after and key.startswith(prefix)]
+                if not wanted and found[0] > bound:
                     break
-                stored_at = START + timedelta(seconds=number_at(place, count))
+                stored_at = START + timedelta(seconds=number_at(count, place))
                 yield from (ObjectInfo(key, 1, stored_at) for key in wanted)
-
-
-def _keys_at(keys_of: KeysOf, count: int, place: int) -> list[str]:
-    return keys_of(*ids_of(number_at(place, count)))
 
 
 Row = tuple[int, float | None, float, float]
@@ -128,14 +123,10 @@ def hud(counts: Sequence[int]) -> Iterator[Row]:
 
     def fold(first: int, end: int) -> None:
         for number in range(first, end):
-            episode_id, segment_id = ids_of(number)
-            new = {"episode_id": episode_id, "segment_id": segment_id}
-            for made in EVENTS:
-                event = CloudEvent[Any].model_construct(
-                    id=segment_id, source="rlaif", type=spec_of(type(made)).type,
-                    time=START + timedelta(seconds=number), data=made.model_copy(update=new),
-                )  # fmt: skip
-                state.apply_event(event)
+            ids = dict(zip(("episode_id", "segment_id"), ids_of(number), strict=True))
+            at = START + timedelta(seconds=number)
+            for data in EVENTS:
+                state.apply_event(envelop(data.model_copy(update=ids), source="rlaif", time=at))
 
     def page() -> None:
         rows = ordered(with_gaps(list(state.segments.listing())), SegmentFilter(), "newest", None)
@@ -152,20 +143,17 @@ def reward_model(counts: Sequence[int]) -> Iterator[Row]:
     import rlaif.reward_model.app  # noqa: F401
     from rlaif.reward_model.labels.label_log import KEYS_PER_POLL, LabelLog
 
-    store = MonthStore()
     for count in counts:
-        store.count = count
+        store = MonthStore(count)
         log = LabelLog(store.port, judge_config=None, most_labels=most_labels())
-        poll = log.read_new
-        start, looks = seconds(partial(poll, full=True)), []
-        for _ in range(LOOKS):
-            new = range(store.count, store.count + ENVIRONMENTS)
-            store.count += ENVIRONMENTS
-            hints = [keys.score(CONFIG, ids_of(number)[1]) for number in new]
-            looks.append(seconds(partial(poll, hints, full=False)))
+        start, looks = seconds(partial(log.read_new, full=True)), []
+        for first in range(count, count + LOOKS * ENVIRONMENTS, ENVIRONMENTS):
+            store.count = first + ENVIRONMENTS
+            hints = [keys.score(CONFIG, ids_of(each)[1]) for each in range(first, store.count)]
+            looks.append(seconds(partial(log.read_new, hints, full=False)))
         polls = range(store.count // KEYS_PER_POLL + 1)
-        pages = [seconds(partial(poll, full=each == 0)) for each in polls]
-        assert log.standings[0].scores == store.count, log.standings
+        pages = [seconds(partial(log.read_new, full=each == 0)) for each in polls]
+        assert log.judge_configs[0].scores == store.count, log.standings
         assert set(log.skipped) <= {"older"}, log.skipped
         yield count, start, max(looks), median(pages)
 
@@ -174,24 +162,22 @@ def api(counts: Sequence[int]) -> Iterator[Row]:
     from rlaif.exporter.api import capture_page, segment_page
     from rlaif.judge.api import ScoreSummary, page_of
 
-    store = MonthStore()
-
-    def read(limit: int) -> float:
-        """Seconds of the slowest page."""
+    def slowest(store: ObjectStore, count: int, limit: int) -> float:
         took = []
-        for place in (0, store.count // 2, store.count - 100):
-            asked = [PageRequest(limit, _keys_at(each, store.count, place)[-1]) for each in FOLDERS]
+        for place in (0, count // 2, count - 100):
+            asked = [PageRequest(limit, keys_at(each, count, place)[-1]) for each in FOLDERS]
             for page in (
-                partial(capture_page, store.port, asked[0], frozenset(), episode_id=None),
-                partial(segment_page, store.port, asked[1], episode_id=None),
-                partial(page_of, store.port, keys.scores(CONFIG), asked[2], ScoreSummary),
+                partial(capture_page, store, asked[0], frozenset(), episode_id=None),
+                partial(segment_page, store, asked[1], episode_id=None),
+                partial(page_of, store, keys.scores(CONFIG), asked[2], ScoreSummary),
             ):
                 assert len(page().items) == limit
                 took.append(seconds(page))
         return max(took)
 
-    for store.count in counts:
-        yield store.count, None, read(1), read(50)
+    for count in counts:
+        read = partial(slowest, MonthStore(count).port, count)
+        yield count, None, read(1), read(50)
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -207,21 +193,23 @@ def measure(part: str, counts: Sequence[int]) -> dict[str, list[float | None]]:
     for count, *times in {"hud": hud, "reward_model": reward_model, "api": api}[part](counts):
         status = Path("/proc/self/status").read_text().split()
         row = [int(status[status.index("VmHWM:") + 1]) // 1024, *times]
-        say(
-            f"{part:12} {count:9,}" + "".join(f"{'-' if x is None else f'{x:.4g}':>9}" for x in row)
+        shown = (
+            "-" if figure is None else f"{figure:.4f}".rstrip("0").rstrip(".") for figure in row
         )
+        say(f"{part:12} {count:9,} {' '.join(f'{each:>9}' for each in shown)}")
         for name, figure in zip(names, row, strict=True):
-            found[name].append(None if figure is None else round(figure, 3))
+            found[name].append(None if figure is None else round(figure, 4))
     return found
 
 
 def main() -> int:
     parser = parser_of(__doc__)
-    parser.add_argument("--segments", type=int, default=MONTH, help="of the month (2,592,000)")
+    add = parser.add_argument
+    add("--segments", type=int, default=30 * 24 * 3600, help="of the month (2,592,000)")
     segments = parser.parse_args().segments
     counts = [int(share * segments) // ENVIRONMENTS * ENVIRONMENTS for share in SHARES]
     begin()
-    say(f"{'part':12} {'segments':>9}{'MB':>9}{'start':>9}{'look':>9}{'list':>9}")
+    say("part          segments memory_mb     start      look      list")
     figures: dict[str, Any] = {}
     for part in ("hud", "reward_model", "api"):
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
