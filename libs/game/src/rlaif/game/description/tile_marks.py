@@ -1,6 +1,6 @@
-"""The map of a room for a planner: tile indices in, one character per tile out.
+"""Draws a room as text for a planner, one character per tile.
 
-Tiles of no kind are drawn by whether they stop the player.
+Tiles without a named kind are `#` (solid) or `.`.
 """
 
 from collections.abc import Sequence

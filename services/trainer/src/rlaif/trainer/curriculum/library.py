@@ -49,14 +49,14 @@ def identity_of(game: GameSettings) -> Identity:
 
 
 def write(directory: Path, demonstrations: Sequence[Demonstration], identity: Identity) -> None:
-    """Write demonstrations into a folder, instead of those in it."""
+    """Write demonstrations to a folder, replacing existing ones."""
     tree = {"identity": identity, "demonstrations": [vars(each) for each in demonstrations]}
     packed = zstandard.ZstdCompressor(write_checksum=True).compress(npz_tree.packed(tree))
     write_whole(directory / _FILE, packed)
 
 
 def read(directory: Path, identity: Identity) -> tuple[Demonstration, ...]:
-    """Read the demonstrations of a folder that agree about the order of goals, as written.
+    """Read the demonstrations of a folder that have the same order of goals, in stored order.
 
     Raises:
         DemonstrationsError: There are none, the file is damaged, or they are of another game,

@@ -107,7 +107,7 @@ class CommandHandler:
             self._refuse(version, str(error) if known else f"{type(error).__name__}: {error}")
             return
         if model.sha256 in models.refused:
-            reason = "not_finite: it gave NaN or infinity for what was played in this run before"
+            reason = "not_finite: its output was NaN or infinite earlier in this run"
             self._refuse(version, reason)
         elif not models.offer(model):
             self.report_live_model()
@@ -191,7 +191,7 @@ class Training:
                 path = self._run.directory / DEMONSTRATIONS_FOLDER
                 algorithm.follow_demonstrations(path, is_new=False)
             except (DemonstrationsError, RuntimeError) as error:
-                log.warning("the curriculum stays as it is: %s", error)
+                log.warning("no new demonstrations, the curriculum is unchanged: %s", error)
             self._build.stop()
             self._build = None
         if self._build is None and search.figures.level >= self._built_level + 1:

@@ -1,6 +1,7 @@
 """The trainer without its REST: the current run, and what connects it to bus and stores.
 
-The service and `rlaif train` both run a `Trainer`; the service adds REST, the command a terminal.
+The service and `rlaif train` both run a `Trainer`; the service adds REST, the command output for
+a terminal.
 """
 
 import asyncio
@@ -53,8 +54,8 @@ _EVENT_RETRY_SECONDS = 5.0
 _DRAIN_SECONDS, _DRAIN_PAUSE_SECONDS = 10.0, 0.2
 
 BURST_MINUTES = 0.25
-"""Share of a minute's segments that may be captured at once. A batch takes some seconds, half of a
-grant goes to the batch after it, and a coin decides: with a tenth half of the rate was reached."""
+"""Capacity of the token bucket, in minutes of the rate. A grant is divided between two batches and
+segments are selected at random: with 0.1 minutes only half of the rate was reached."""
 
 Wish = TypeVar("Wish", bound=Telemetry)
 

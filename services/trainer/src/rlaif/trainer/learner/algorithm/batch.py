@@ -1,4 +1,4 @@
-"""Fragments and the rewards to learn from in, the columns of the PPO loss out.
+"""Builds the columns of the PPO loss from fragments and their rewards.
 
 Advantages: Schulman et al. 2016, arXiv 1506.02438, equation 16. Truncated episodes bootstrap,
 terminated ones do not. Decisions that take several steps discount by their length; lambda counts
@@ -41,7 +41,7 @@ anything is rewarded, advantages are the critic's errors; scaled up, these chang
 as a reward does."""
 
 _MAX_ROWS = 512
-"""Rows of a forward pass of a critic with more inputs: with pictures 25 MB of activations."""
+"""Maximum rows of a critic's forward pass; with pictures they take 25 MB of activations."""
 
 
 def columns(
@@ -55,10 +55,9 @@ def columns(
 ) -> SampleBatch:
     """What RLlib's PPO loss reads: rows of (fragment, t, n), in time order.
 
-    `rewards` are those to learn from, `[T, N]` for each fragment, and `shaped` the shaping in them;
-    None: there is none. Advantages are standardized over
-    the rows in which they are finite. In rows of a planner advantages and value targets are NaN;
-    `by_policy` removes these rows.
+    `rewards` are those to learn from, `[T, N]` for each fragment, and `shaped` the shaping in them,
+    None without shaping. Advantages are standardized over the rows in which they are finite. In
+    rows of a planner advantages and value targets are NaN; `by_policy` removes these rows.
     """
     parts: dict[str, list[np.ndarray[Any, Any]]] = {}
     shapings: Sequence[Shaped | None] = shaped or [None] * len(fragments)
