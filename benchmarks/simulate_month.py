@@ -153,7 +153,7 @@ def reward_model(counts: Sequence[int]) -> Iterator[Row]:
             looks.append(seconds(partial(log.read_new, hints, full=False)))
         polls = range(store.count // KEYS_PER_POLL + 1)
         pages = [seconds(partial(log.read_new, full=each == 0)) for each in polls]
-        assert log.judge_configs[0].scores == store.count, log.standings
+        assert log.judge_configs[0].scores == store.count, log.judge_configs
         assert set(log.skipped) <= {"older"}, log.skipped
         yield count, start, max(looks), median(pages)
 
