@@ -120,7 +120,7 @@ async def test_the_page_of_the_system_shows_queues_and_redrives_a_dead_letter(
     assert await agree(chromium, hud_url) == []
     assert (await bus.dead_letters())[0].data.event_id == "captured:segment-9"
     await chromium.evaluate("document.querySelector('#letters button').click()")
-    await chromium.wait_for("document.getElementById('letters').innerText.includes('#redrive-')")
+    await chromium.wait_for("document.getElementById('letters').innerText.includes('#again-')")
     await chromium.wait_for("document.querySelectorAll('#letters li').length === 0")
     await chromium.wait_for(
         "document.getElementById('letters').innerText.includes('No dead letters')"

@@ -29,7 +29,7 @@ async def test_a_redriven_event_is_handled_again_and_leaves_the_dead_letters(bus
     broken = False
     new_id = await bus.redrive("captured:segment-1")
     await eventually(lambda: len(handled) == 1, "handled after the redrive")
-    assert handled[0].id == new_id == "captured:segment-1#redrive-1"
+    assert handled[0].id == new_id == "captured:segment-1#again-1"
     assert handled[0].data == segment_captured()
     assert handled[0].traceparent
     assert await bus.dead_letters() == []
@@ -50,8 +50,8 @@ async def test_a_redriven_event_that_dies_again_has_a_dead_letter_again(bus, sta
     await bus.redrive("captured:segment-1")
     await eventually(one_letter, "second death")
     [letter] = await bus.dead_letters()
-    assert letter.data.event_id == "captured:segment-1#redrive-1"
-    assert await bus.redrive(letter.data.event_id) == "captured:segment-1#redrive-2"
+    assert letter.data.event_id == "captured:segment-1#again-1"
+    assert await bus.redrive(letter.data.event_id) == "captured:segment-1#again-2"
 
 
 async def test_the_events_that_a_consumer_gave_up_are_known_by_headers_alone(bus):
@@ -103,7 +103,7 @@ async def test_dead_letters_are_listed_newest_first(bus, start_worker):
     await eventually(lambda: nothing_left(bus), "dead again")
     await bus.jetstream.publish("dead.CAPTURES", b"not a letter")
     ids = [letter.data.event_id for letter in await bus.dead_letters()][:3]
-    assert ids == ["captured:segment-3#redrive-4", "captured:segment-4", "captured:segment-2"]
+    assert ids == ["captured:segment-3#again-4", "captured:segment-4", "captured:segment-2"]
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ class FakeBus:
     async def redrive(self, event_id: str) -> str:
         if event_id == "captured:7":
             raise UnknownDeadLetterError(f"no dead letter of event {event_id!r}")
-        return f"{event_id}#redrive-1"
+        return f"{event_id}#again-1"
 
 
 def letter(event_id: str) -> Any:
@@ -106,7 +106,7 @@ async def test_an_event_that_is_sent_again_is_no_longer_a_dead_letter(system: Sy
     answer = await system.client.post(
         "/api/v1/dead-letters/redrive", json={"event_id": "captured:1"}
     )
-    assert answer.json()["new_event_id"] == "captured:1#redrive-1"
+    assert answer.json()["new_event_id"] == "captured:1#again-1"
     assert system.state.snapshot(NOON).dead_letters.count == 0
     assert (await system.client.get("/api/v1/dead-letters")).json() == {"items": [], "count": 0}
     assert system.state.journal.latest(1)[0].kind == "letter.redriven"

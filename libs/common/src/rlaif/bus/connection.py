@@ -78,10 +78,10 @@ class Bus(Link):
     """An open connection; its requests raise `BusUnavailableError` if NATS fails."""
 
     def publisher(
-        self, source: str, *, deadline: timedelta = PUBLISH_DEADLINE, id_suffix: str = ""
+        self, source: str, *, deadline: timedelta = PUBLISH_DEADLINE, again: int | None = None
     ) -> Publisher:
-        """Publishes as `source`; event ids get `id_suffix`, which the duplicate window accepts."""
-        return EventPublisher(self, source, deadline=deadline, id_suffix=id_suffix)
+        """Publishes as `source`; `again` makes other event ids, see `again_id`."""
+        return EventPublisher(self, source, deadline=deadline, again=again)
 
     def telemetry(self) -> TelemetryPublisher:
         return LossyTelemetry(self)

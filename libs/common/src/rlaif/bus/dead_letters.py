@@ -16,7 +16,7 @@ from nats.js.api import DeliverPolicy, Header
 from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.history import stored_messages
 from rlaif.bus.link import Link
-from rlaif.bus.publisher import store
+from rlaif.bus.publisher import again_id, store
 from rlaif.contracts.catalog import (
     CATALOG,
     UnknownEventError,
@@ -34,9 +34,6 @@ _BYTES = "data:application/octet-stream;base64,"
 """Begins an original that is stored as bytes (RFC 2397)."""
 
 _MAX_EVENT_ID = 150
-_REDRIVE_MARK = "#redrive-"
-
-
 _STREAM = spec_of(DeadLetter).stream
 
 _MESSAGE_ID = re.compile(r"dead:(?P<consumer>[^:]+):(?P<event_id>.+)")
@@ -145,7 +142,7 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
             f"the dead letter of {event_id!r} names subject {dead.subject!r} of stream "
             f"{dead.stream!r}, which {dead.consumer!r} does not read; it is not published"
         )
-    new_id = f"{event_id.partition(_REDRIVE_MARK)[0]}{_REDRIVE_MARK}{letters[-1]}"
+    new_id = again_id(event_id, letters[-1])
     await store(
         link,
         stream=dead.stream,

@@ -7,6 +7,7 @@ carries the same `Nats-Msg-Id` and the stream keeps one copy.
 import asyncio
 import logging
 import random
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -34,10 +35,10 @@ class EventPublisher:
     """The `Publisher` port over JetStream; one `publish` tries until its `deadline`."""
 
     def __init__(
-        self, link: Link, source: str, *, deadline: timedelta, id_suffix: str = ""
+        self, link: Link, source: str, *, deadline: timedelta, again: int | None = None
     ) -> None:
         self._link = link
-        self._id_suffix = id_suffix
+        self._again = again
         self._source = f"rlaif/{source}"
         self._deadline = deadline
 
@@ -55,7 +56,8 @@ class EventPublisher:
                 time=datetime.now(UTC),
                 traceparent=current_traceparent(),
             )
-            event = event.model_copy(update={"id": event.id + self._id_suffix})
+            if self._again is not None:
+                event = event.model_copy(update={"id": again_id(event.id, self._again)})
             made.set_attribute("messaging.message.id", event.id)
             return await store(
                 self._link,
@@ -65,6 +67,14 @@ class EventPublisher:
                 payload=event.model_dump_json().encode(),
                 deadline=self._deadline,
             )
+
+
+def again_id(event_id: str, number: int) -> str:
+    """Id of an event that is published again, which the duplicate window accepts.
+
+    It replaces that of an earlier time; release 0.1.0 wrote `#redrive-` and `#repair-`.
+    """
+    return f"{re.sub('#(again|redrive|repair)-[0-9]+$', '', event_id)}#again-{number}"
 
 
 async def store(

@@ -18,7 +18,6 @@ from rlaif.storage import keys
 from rlaif.storage.ports import StorageError
 from rlaif.trainer.service.uploader import captured_event
 
-_REPAIR_MARK = "#repair-"
 _LOST_CHAMPION = {"champion_corrupt", "champion_missing"}
 
 
@@ -61,15 +60,15 @@ def _damaged(facts: Facts, findings: list[Finding]) -> list[str]:
 async def _announce(system: Opened, facts: Facts, kind: str, name: str) -> None:
     episodes = system.episodes
     # An event that was published within the duplicate window would be dropped under its own id.
-    suffix = f"{_REPAIR_MARK}{int(time.time())}"
+    again = int(time.time())
     if kind == "capture":
         data = await asyncio.to_thread(episodes.get, facts.captures[name])
         event = captured_event(Capture.model_validate_json(data), data)
-        await system.bus.publisher("trainer", id_suffix=suffix).publish(event)
+        await system.bus.publisher("trainer", again=again).publish(event)
     elif kind == "segment":
         key = facts.manifests[name]
         data = await asyncio.to_thread(episodes.get, key)
-        publisher = system.bus.publisher("exporter", id_suffix=suffix)
+        publisher = system.bus.publisher("exporter", again=again)
         await publisher.publish(exported_event(data, key))
     else:
         stored = parse_score(await asyncio.to_thread(episodes.get, name), name)
