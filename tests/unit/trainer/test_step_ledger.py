@@ -67,7 +67,7 @@ def test_each_step_has_the_pay_that_the_learner_counts_for_it(tmp_path_factory, 
     assert [step.number for step in steps] == list(
         range(steps[0].number, steps[0].number + len(ends))
     )
-    assert {step.version for step in steps} == {3}
+    assert {step.reward_model_version for step in steps} == {3}
 
 
 def test_the_parts_of_a_decision_are_those_of_all_its_steps_and_sum_to_its_reward(tmp_path):
@@ -101,7 +101,7 @@ def test_pay_that_is_not_known_is_not_zero(tmp_path, model):
     meter.after_step(np.ones(WIDTH, np.float32), terminated=False, truncated=False)
     meter.read()
     (step,) = read(tmp_path)
-    assert (step.paid, step.version) == (None, None)
+    assert (step.paid, step.reward_model_version) == (None, None)
 
 
 def test_steps_before_and_after_a_jump_do_not_follow_each_other(tmp_path):

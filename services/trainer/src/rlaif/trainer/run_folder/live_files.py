@@ -345,7 +345,7 @@ class StepReward:
         parts: The terms of that sum, in the order of the ledger.
         paid: Shaping reward of the live model at full weight; None without a model, or without one
             that rewards single steps.
-        version: Version of that model.
+        reward_model_version: Version of that model.
         ended: The episode ended with it.
     """
 
@@ -354,7 +354,7 @@ class StepReward:
     reward: float
     parts: tuple[float, ...]
     paid: float | None = None
-    version: int | None = None
+    reward_model_version: int | None = None
     ended: bool = False
 
 
@@ -389,7 +389,7 @@ class StepsFile(Seqlock):
             for index, step in enumerate(steps[-CAPACITY:], start=written):
                 record["rows"][index % CAPACITY] = (
                     step.number, step.env_step, step.reward, step.parts, _or_nan(step.paid),
-                    step.version or 0, step.ended,
+                    step.reward_model_version or 0, step.ended,
                 )  # fmt: skip
             record["newest"] = steps[-1].number
             record["written"] = written + min(len(steps), CAPACITY)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ MAX_STEPS = 300
 """Steps in one reading; pages keep no more."""
 
 F = TypeVar("F")
+Found = Iterator[readings.Telemetry | None]
 Identity = tuple[int, int]
 """Device and inode: each process creates its files again."""
 
@@ -108,13 +109,8 @@ class RunnerScreens:
         names = runner.steps.parts
         paid = tuple(
             readings.PaidStep(
-                number=step.number,
-                env_step=step.env_step,
-                reward=step.reward,
-                parts={name: part for name, part in zip(names, step.parts, strict=True) if part},
-                paid=step.paid,
-                reward_model_version=step.version,
-                ended=step.ended,
+                **vars(step)
+                | {"parts": {n: part for n, part in zip(names, step.parts, strict=True) if part}}
             )
             for step in steps
         )
@@ -227,53 +223,45 @@ class LiveView:
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._send_progress())
-            tasks.create_task(self._send_reports())
+            tasks.create_task(self._send(self._progress, _PROGRESS_SECONDS))
+            tasks.create_task(self._send(self._reports, _REPORTS_SECONDS))
             if self._pause is not None:
+                tasks.create_task(self._send(self._environments, _RUNNERS_SECONDS))
+                tasks.create_task(self._send(self._steps, _STEPS_SECONDS))
                 tasks.create_task(self._send_screens(self._pause))
-                tasks.create_task(self._send_steps())
 
-    async def _send_progress(self) -> None:
+    async def _send(self, found: Callable[[datetime], Found], seconds: float) -> None:
         while True:
-            if (state := self._state()) is not None:
-                now = datetime.now(UTC)
-                await self._telemetry.send(state.progress(now))
-                if (reward := state.reward(now)) is not None:
-                    await self._telemetry.send(reward)
-            for call in self._player_calls():
-                await self._telemetry.send(call)
-            await asyncio.sleep(_PROGRESS_SECONDS)
-
-    async def _send_reports(self) -> None:
-        while True:
-            if (state := self._state()) is not None:
-                for reading in state.reports(datetime.now(UTC)):
+            for reading in found(datetime.now(UTC)):
+                if reading is not None:
                     await self._telemetry.send(reading)
-            await asyncio.sleep(_REPORTS_SECONDS)
+            await asyncio.sleep(seconds)
 
-    async def _send_steps(self) -> None:
-        while True:
-            await asyncio.sleep(_STEPS_SECONDS)
-            if (steps := self._screens.steps(datetime.now(UTC))) is not None:
-                await self._telemetry.send(steps)
+    def _progress(self, now: datetime) -> Found:
+        if (state := self._state()) is not None:
+            yield state.progress(now)
+            yield state.reward(now)
+        yield from self._player_calls()
+
+    def _reports(self, now: datetime) -> Found:
+        if (state := self._state()) is not None:
+            yield from state.reports(now)
+
+    def _environments(self, now: datetime) -> Found:
+        self._screens.update(self._folder())
+        if (state := self._state()) is not None:
+            yield self._screens.environments(state.run_id, now)
+
+    def _steps(self, now: datetime) -> Found:
+        yield self._screens.steps(now)
 
     async def _send_screens(self, pause: float) -> None:
-        sent, runners_due = 0, 0.0
+        sent = 0
         while True:
             await asyncio.sleep(pause)
-            if time.monotonic() >= runners_due:
-                runners_due = time.monotonic() + _RUNNERS_SECONDS
-                self._screens.update(self._folder())
-                await self._send_environments()
             for env, picture in self._screens.newer():
                 sent += 1
                 await self._send_picture(env, picture, sent)
-
-    async def _send_environments(self) -> None:
-        if (state := self._state()) is not None:
-            seen = self._screens.environments(state.run_id, datetime.now(UTC))
-            if seen is not None:
-                await self._telemetry.send(seen)
 
     async def _send_picture(self, env: str, picture: Picture, number: int) -> None:
         frame = ScreenFrame(

@@ -166,7 +166,7 @@ class PayMeter:
             amounts = [None] * len(whole) if version is None else paid[:, 0].tolist()
             self.file.append(
                 [
-                    replace(step.reward, paid=amount, version=version)
+                    replace(step.reward, paid=amount, reward_model_version=version)
                     for step, amount in zip(whole, amounts, strict=True)
                 ]
             )
