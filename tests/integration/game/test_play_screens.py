@@ -17,7 +17,7 @@ DEADLINE = 60.0
 def played(*options, **environment):
     kept = {name: os.environ[name] for name in os.environ.keys() - {"DISPLAY", "WAYLAND_DISPLAY"}}
     return subprocess.run(
-        [sys.executable, "-m", "rlaif.game", "play", *options],
+        [sys.executable, "-m", "rlaif.command", "play", *options],
         env=kept | environment,
         capture_output=True,
         text=True,

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.game.__main__ import main
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.machine.rom_checks import header_checksum
-from rlaif.game.replay_check.checks import CheckPlan, check_rom_replays
+from rlaif.game.replay_check.checks import CheckPlan, check_rom_replays, main
 
 PLAN = CheckPlan(
     segments=4,
@@ -229,7 +228,7 @@ def test_a_changed_byte_in_any_memory_changes_the_digest(booted):
     "option", ["--segments=0", "--segments=-3", "--steps=0", "--tampered=0", "--save-points=0"]
 )
 def test_a_plan_that_proves_nothing_is_refused(capsys, option):
-    assert main(["replay-check", option]) == 2
+    assert main([option]) == 2
     printed = capsys.readouterr()
     assert printed.err.startswith(f"{option.replace('=', ' ')} leaves nothing to prove")
     assert printed.err.count("\n") == 1
@@ -243,7 +242,7 @@ def test_what_the_trainer_refuses_is_refused(tmp_path, capsys):
     ages[0x14D] = header_checksum(ages)
     path = tmp_path / "ages.gbc"
     path.write_bytes(ages)
-    assert main(["replay-check", str(path)]) == 2
+    assert main([str(path)]) == 2
     assert "Oracle of Ages (game code AZ8E)" in capsys.readouterr().err
 
 
@@ -251,7 +250,7 @@ def test_the_emulator_s_own_log_is_not_on_standard_output(tmp_path):
     path = tmp_path / "clock.gb"
     path.write_bytes(ZOO["a clock"])
     done = subprocess.run(
-        [sys.executable, "-m", "rlaif.game", "inspect", str(path)],
+        [sys.executable, "-m", "rlaif.command", "inspect", str(path)],
         capture_output=True,
         text=True,
         timeout=120,
@@ -266,7 +265,7 @@ def test_the_command_prints_a_table_and_one_line_of_json(tmp_path):
     path.write_bytes(ZOO["a clock"])
     small = ["--segments", "2", "--steps", "10", "--save-points", "3", "--tampered", "1"]
     done = subprocess.run(
-        [sys.executable, "-m", "rlaif.game", "replay-check", str(path), *small],
+        [sys.executable, "-m", "rlaif.command", "replay-check", str(path), *small],
         capture_output=True,
         text=True,
         timeout=120,

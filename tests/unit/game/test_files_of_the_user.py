@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.game.__main__ import main
+from rlaif.game import inspection
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import BadRomError, Emulator
 from rlaif.game.machine.rom_checks import CARTRIDGE_TYPES, RAM_SIZE_CODES, header_checksum
+from rlaif.game.play import command
+from rlaif.game.replay_check import checks
 
 COMMANDS = {
-    "play": ["play"],
-    "inspect": ["inspect"],
-    "replay-check": ["replay-check", "--segments", "1"],
+    "play": command.main,
+    "inspect": inspection.main,
+    "replay-check": checks.main,
 }
 
 
@@ -53,13 +55,13 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("what", FILES)
-def test_a_file_that_is_no_rom_gives_one_line_and_code_2(tmp_path, capsys, command, what):
+def test_a_file_that_is_no_rom_gives_one_line_and_code_2(tmp_path, capsys, name, what):
     make, why = FILES[what]
     path = tmp_path / "my game.gbc"
     make(path)
-    assert main([*COMMANDS[command], str(path)]) == 2
+    assert COMMANDS[name]([str(path)]) == 2
     printed = capsys.readouterr()
     assert why in printed.err
     assert str(path) in printed.err
@@ -97,7 +99,7 @@ def test_play_says_why_it_cannot_start_from_a_state(tmp_path, capsys, content, w
     path = tmp_path / "my.state"
     if content is not None:
         path.write_bytes(content)
-    assert main(["play", "--state", str(path)]) == 2
+    assert command.main(["--state", str(path)]) == 2
     printed = capsys.readouterr()
     assert why in printed.err
     assert printed.err.count("\n") == 1
@@ -114,7 +116,7 @@ def test_play_refuses_the_state_of_another_game(tmp_path, capsys, rom_maker):
     emulator.close()
     rom = tmp_path / "other.gbc"
     rom.write_bytes(rom_maker(title=b"OTHER"))
-    assert main(["play", str(rom), "--state", str(path)]) == 2
+    assert command.main([str(rom), "--state", str(path)]) == 2
     assert f"it was made with {cartridge.title}" in capsys.readouterr().err
 
 

@@ -7,7 +7,7 @@ import hashlib
 
 import pytest
 
-from rlaif.game.__main__ import main
+from rlaif.game.inspection import main
 from rlaif.game.machine import cartridges
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.machine.rom_checks import header_checksum
@@ -134,7 +134,7 @@ def key_state(tmp_path, oracle_rom):
 
 
 def test_a_user_can_check_the_map_against_a_state_of_their_own_game(oracle_rom, key_state, capsys):
-    assert main(["inspect", str(key_state), "--rom", str(oracle_rom)]) == 0
+    assert main([str(key_state), "--rom", str(oracle_rom)]) == 0
     text = capsys.readouterr().out
     for expected in (
         "ZELDA DIN: Oracle of Seasons (USA)", "room.room 11", "player.x 80", "player.y 99",

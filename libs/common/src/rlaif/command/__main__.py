@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     found = SUBCOMMANDS[name]
     try:
         run = pkgutil.resolve_name(found.target)
-        sys.argv = [f"rlaif {name}", *found.words, *words]
+        sys.argv = [f"rlaif {name}", *words]
         code: int = run()
     except KeyboardInterrupt:
         return INTERRUPTED

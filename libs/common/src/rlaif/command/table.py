@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-_GAME = "rlaif.game.__main__:main"
+_CHECK = "rlaif.game.replay_check.checks:main"
 _LOCAL = "rlaif.local.__main__:main"
 _DEMONSTRATIONS = "rlaif.trainer.curriculum.__main__:main"
 _MINARI = "rlaif.trainer.curriculum.minari_dataset:main"
@@ -13,8 +13,6 @@ class Subcommand(NamedTuple):
 
     summary: str
     target: str
-    words: tuple[str, ...] = ()
-    """Arguments in front of those of the user."""
 
     @property
     def distribution(self) -> str:
@@ -39,10 +37,10 @@ GROUPS = {
         "export": Subcommand("write the curves of a run as CSV", "rlaif.client.export:main"),
     },
     "Games": {
-        "play": Subcommand("play a game yourself", _GAME, ("play",)),
-        "world": Subcommand("generate a world from a seed", _GAME, ("world",)),
-        "inspect": Subcommand("show what a ROM or save state is", _GAME, ("inspect",)),
-        "replay-check": Subcommand("test whether play replays exactly", _GAME, ("replay-check",)),
+        "play": Subcommand("play a game yourself", "rlaif.game.play.command:main"),
+        "world": Subcommand("generate a world from a seed", "rlaif.game.worlds.command:main"),
+        "inspect": Subcommand("show what a ROM or save state is", "rlaif.game.inspection:main"),
+        "replay-check": Subcommand("test whether play replays exactly", _CHECK),
     },
     "This command": {
         "completion": Subcommand(

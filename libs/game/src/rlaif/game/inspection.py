@@ -6,10 +6,11 @@ Exit codes: 0 shown, 2 the file cannot be used, with the reason in one line on s
 import argparse
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rlaif.files.failures import command
 from rlaif.game.description.describe import describe
 from rlaif.game.description.tile_marks import surroundings, tile_marks
 from rlaif.game.description.words import words_of
@@ -43,7 +44,6 @@ def raw(emulator: Emulator, place: Symbol) -> bytes:
     return emulator.read_bank(place.bank, start, stop)
 
 
-_HELP = "show what a ROM or a save state is, and what the memory map reads in it"
 _EPILOG = """\
 To check the memory map against your own game: save a state with PyBoy, then
   rlaif inspect game.gbc.state --rom game.gbc
@@ -80,12 +80,12 @@ _FLAGS = {
 _RAW_CHARACTERS = 16
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `inspect`; `options.run(options)` then runs it and returns the exit code."""
-    parser = commands.add_parser(
-        "inspect",
-        help=_HELP,
-        description=_HELP[0].upper() + _HELP[1:] + ".",
+@command("rlaif inspect")
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the facts; returns 0, or 2 with the reason on standard error."""
+    parser = argparse.ArgumentParser(
+        prog="rlaif inspect",
+        description="Show what a ROM or a save state is, and what is in its memory.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -98,13 +98,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         help="accept a randomizer or a hack of Oracle of Seasons",
     )
     add("--all", action="store_true", help="also show the symbols that are 0")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Print the facts; returns 0, or 2 with the reason on standard error."""
     try:
-        lines = list(_lines(options))
+        lines = list(_lines(parser.parse_args(argv)))
     except (CartridgeError, EmulatorError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2

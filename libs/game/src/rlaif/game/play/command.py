@@ -2,20 +2,27 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from rlaif.files.failures import command
 from rlaif.files.options import finite, whole
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import EmulatorError
 from rlaif.game.play.session import FramePace, PlayedEmulator, Session, play
 from rlaif.game.play.window import HELP, ScreenError, WindowScreen
 
-_HELP = "Play a game yourself."
 
+@command("rlaif play")
+def main(argv: Sequence[str] | None = None) -> int:
+    """Play; the reason of any exit code but 0 is one line on standard error.
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `play`; `options.run(options)` then runs it and returns the exit code."""
-    parser = commands.add_parser("play", help=_HELP, description=_HELP, epilog=HELP)
+    Returns:
+        0 if played, 1 if there is no display, 2 if a file cannot be used.
+    """
+    parser = argparse.ArgumentParser(
+        prog="rlaif play", description="Play a game yourself.", epilog=HELP
+    )
     add = parser.add_argument
     add("rom", type=Path, nargs="?", help="ROM (default: the embedded game)")
     add("--state", type=Path, help="save state to start from")
@@ -38,17 +45,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         default=0,
         help="stop after this many frames; 0: never (default: %(default)s)",
     )
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Play; the reason of any exit code but 0 is one line on standard error.
-
-    Returns:
-        0 if played, 1 if there is no display, 2 if a file cannot be used.
-    """
     try:
-        frames = _play(options)
+        frames = _play(parser.parse_args(argv))
     except (CartridgeError, EmulatorError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2

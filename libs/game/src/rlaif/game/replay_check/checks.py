@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
+from rlaif.files.failures import command
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayError, replay
 from rlaif.game.machine.actions import Action
@@ -326,13 +327,18 @@ def _result(check: str, detail: str, failure: str) -> CheckResult:
     return CheckResult(check, "failed" if failure else "ok", detail + failure)
 
 
-_HELP = "test on any Game Boy ROM that a replay leads to the same RAM"
+@command("rlaif replay-check")
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the checks; print progress, a table and one line of JSON.
 
-
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `replay-check`; `options.run(options)` then runs it and returns the exit code."""
-    parser = commands.add_parser("replay-check", help=_HELP, description=_HELP)
-    parser.set_defaults(run=run)
+    Returns:
+        0 if every replay is proved, 1 if a check failed or nothing was proved, 2 if the ROM or the
+        plan cannot be used, with the reason in one line on standard error.
+    """
+    parser = argparse.ArgumentParser(
+        prog="rlaif replay-check",
+        description="Test on any Game Boy ROM that a replay leads to the same RAM.",
+    )
     parser.add_argument("rom", type=Path, nargs="?", help="ROM (default: the embedded game)")
     parser.add_argument(
         "--allow-modified",
@@ -342,15 +348,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     for each in fields(CheckPlan):
         name = f"--{each.name.replace('_', '-')}"
         parser.add_argument(name, type=int, default=each.default, help=each.metadata["help"])
-
-
-def run(options: argparse.Namespace) -> int:
-    """Run the checks; print progress, a table and one line of JSON.
-
-    Returns:
-        0 if every replay is proved, 1 if a check failed or nothing was proved, 2 if the ROM or the
-        plan cannot be used, with the reason in one line on standard error.
-    """
+    options = parser.parse_args(argv)
     plan = CheckPlan(**{each.name: getattr(options, each.name) for each in fields(CheckPlan)})
     try:
         plan.check()
