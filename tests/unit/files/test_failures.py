@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from rlaif.files.failures import WRONG_INPUT, command, why
+from rlaif.files.failures import WRONG_INPUT, CommandError, command, why
 
 
-def failing_with(error: OSError):
-    @command("rlaif-x")
+def failing_with(error: Exception):
+    @command("rlaif-x", KeyError)
     def main() -> int:
         raise error
 
@@ -38,6 +38,19 @@ def test_a_command_ends_with_one_sentence_that_names_the_path(error, capsys):
     assert failing_with(error)() == WRONG_INPUT
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", f"rlaif-x: error: {error.strerror}: /var/x\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(KeyError("no run"), WRONG_INPUT), (CommandError("no display", 7), 7)]
+)
+def test_an_error_that_a_command_expects_ends_it_with_one_sentence(error, code, capsys):
+    assert failing_with(error)() == code
+    assert capsys.readouterr().err == f"rlaif-x: error: {error}\n"
+
+
+def test_any_other_error_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        failing_with(ZeroDivisionError())()
 
 
 def test_arguments_and_the_exit_code_are_passed_on():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from rlaif.bootstrap.preparing import NotReachedError, make_room, prepare
 from rlaif.bootstrap.settings import BootstrapSettings
-from rlaif.files.failures import command
+from rlaif.files.failures import CommandError, command
 from rlaif.service.cli import (
     PRECEDENCE,
     InvalidSettingsError,
@@ -22,7 +22,7 @@ from rlaif.service.logging import configure_logging
 from rlaif.storage.ports import StorageError
 
 
-@command("bootstrap")
+@command("bootstrap", InvalidSettingsError, StorageError)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line; gives the exit code."""
     parser = argparse.ArgumentParser(
@@ -53,19 +53,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         configure_logging("bootstrap", settings.log_level, settings.log_format)
         lines = asyncio.run((make_room if arguments.make_room else prepare)(settings))
-    except (InvalidSettingsError, StorageError) as error:
-        return _fail(str(error), 2)
     except NotReachedError as error:
-        return _fail(str(error), 1)
+        raise CommandError(str(error), 1) from error
     except KeyboardInterrupt:
-        return _fail("stopped before it was done; run it again", 1)
+        raise CommandError("stopped before it was done; run it again", 1) from None
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0
-
-
-def _fail(message: str, code: int) -> int:
-    sys.stderr.write(f"bootstrap: error: {message}\n")
-    return code
 
 
 if __name__ == "__main__":

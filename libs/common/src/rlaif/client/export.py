@@ -9,12 +9,12 @@ from pathlib import Path
 
 from rlaif.client.rest import DEFAULT_HUD, ClientError
 from rlaif.client.run import Run
-from rlaif.files.failures import WRONG_INPUT, command
+from rlaif.files.failures import command
 from rlaif.files.tables import csv_of
 from rlaif.files.whole import write_whole
 
 
-@command("rlaif export")
+@command("rlaif export", ClientError)
 def main() -> int:
     """Write the file; returns the exit code."""
     parser = argparse.ArgumentParser(
@@ -32,12 +32,7 @@ def main() -> int:
     add("--url", default=DEFAULT_HUD, help="address of the page (default: %(default)s)")
     add("--out", type=Path, help="file to write (default: standard output)")
     options = parser.parse_args()
-    try:
-        rows = Run(options.run, options.url).rows()
-    except ClientError as error:
-        sys.stderr.write(f"rlaif export: error: {error}\n")
-        return WRONG_INPUT
-    text = csv_of(rows)
+    text = csv_of(Run(options.run, options.url).rows())
     if options.out is None:
         sys.stdout.write(text)
     else:

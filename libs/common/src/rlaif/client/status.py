@@ -9,21 +9,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from rlaif.client.rest import DEFAULT_HUD, ClientError, get
-from rlaif.files.failures import WRONG_INPUT, command
+from rlaif.files.failures import command
 
 _SUMMARY = "Say what a running pipeline does now. Exit code 0: no issue, 1: an issue, 2: none runs."
 
 
-@command("rlaif status")
+@command("rlaif status", ClientError)
 def main() -> int:
     """Print a few lines; returns the exit code."""
     parser = argparse.ArgumentParser(prog="rlaif status", description=_SUMMARY)
     parser.add_argument("--url", default=DEFAULT_HUD, help="the page (default: %(default)s)")
-    try:
-        state = get(parser.parse_args().url, "state", wanted="services")
-    except ClientError as error:
-        sys.stderr.write(f"rlaif status: error: {error}\n")
-        return WRONG_INPUT
+    state = get(parser.parse_args().url, "state", wanted="services")
     sys.stdout.write("".join(f"{line}\n" for line in report(state)))
     return 1 if state["issues"] else 0
 

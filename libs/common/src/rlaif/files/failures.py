@@ -13,6 +13,14 @@ WRONG_INPUT = 2
 """Exit code of a command that cannot use what it was given."""
 
 
+class CommandError(Exception):
+    """Ends a command with this message on standard error, and with an exit code."""
+
+    def __init__(self, message: str, code: int = WRONG_INPUT) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 def why(error: OSError) -> str:
     """The error for people: what the system said, and of which file."""
     said = error.strerror or str(error) or type(error).__name__
@@ -20,13 +28,15 @@ def why(error: OSError) -> str:
     return f"{said}: {where}" if where else said
 
 
-def command(name: str) -> Callable[[Callable[P, int]], Callable[P, int]]:
+def command(name: str, *wrong: type[Exception]) -> Callable[[Callable[P, int]], Callable[P, int]]:
     """Decorate the `main` of the command `name`, which returns an exit code.
 
-    An unhandled OSError ends the command with one sentence and exit code 2. Characters that the
-    terminal lacks are replaced. A closed pipe, such as that of `head`, ends the command quietly;
-    with closed streams it runs without output.
+    An unhandled OSError, or an error of the types `wrong`, ends the command with one sentence and
+    exit code 2, and a `CommandError` with its own. Characters that the terminal lacks are replaced.
+    A closed pipe, such as that of `head`, ends the command quietly; with closed streams it runs
+    without output.
     """
+    ends: tuple[type[Exception], ...] = (CommandError, *wrong)
 
     def decorate(main: Callable[P, int]) -> Callable[P, int]:
         @functools.wraps(main)
@@ -39,6 +49,9 @@ def command(name: str) -> Callable[[Callable[P, int]], Callable[P, int]]:
                 code = main(*args, **kwargs)
                 sys.stdout.flush()
                 return code
+            except ends as error:
+                sys.stderr.write(f"{name}: error: {error}\n")
+                return error.code if isinstance(error, CommandError) else WRONG_INPUT
             except BrokenPipeError:
                 # The interpreter flushes again at exit and would complain then.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

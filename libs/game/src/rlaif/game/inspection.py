@@ -80,7 +80,7 @@ _FLAGS = {
 _RAW_CHARACTERS = 16
 
 
-@command("rlaif inspect")
+@command("rlaif inspect", CartridgeError, EmulatorError)
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the facts; returns 0, or 2 with the reason on standard error."""
     parser = argparse.ArgumentParser(
@@ -98,11 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="accept a randomizer or a hack of Oracle of Seasons",
     )
     add("--all", action="store_true", help="also show the symbols that are 0")
-    try:
-        lines = list(_lines(parser.parse_args(argv)))
-    except (CartridgeError, EmulatorError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+    lines = list(_lines(parser.parse_args(argv)))
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 

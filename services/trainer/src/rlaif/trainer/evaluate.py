@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
 
-from rlaif.files.failures import command
+from rlaif.files.failures import CommandError, command
 from rlaif.files.options import finite, whole
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayError
@@ -32,17 +32,11 @@ from rlaif.trainer.run_folder.record import record_path
 from rlaif.trainer.settings.game import STEP_FRAMES, CaptureSettings
 from rlaif.trainer.spreading import LostProcessError, spread
 
-DONE, BROKEN, WRONG = 0, 1, 2
+DONE, BROKEN = 0, 1
 
 _NAME = "rlaif evaluate"
 _FRAMES_PER_MINUTE = 3_600
 _EPISODES, _EPISODES_TO_FILM = 64, 8
-
-
-class _CommandError(Exception):
-    def __init__(self, message: str, code: int = WRONG) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 @dataclass(frozen=True)
@@ -148,7 +142,7 @@ def evaluate(
     )
 
 
-@command(_NAME)
+@command(_NAME, PolicyError, CartridgeError)
 def main(argv: Sequence[str] | None = None) -> int:
     """Evaluate, show or film; returns the exit code."""
     options = _parser().parse_args(argv)
@@ -164,14 +158,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         run = _show if options.show else _film if options.film else _evaluate
         return run(options, _trial(options, folder, manifest))
-    except _CommandError as error:
-        return _complain(str(error), error.code)
     except LostProcessError as error:
-        return _complain(str(error), BROKEN)
-    except (PolicyError, CartridgeError) as error:
-        return _complain(str(error), WRONG)
+        raise CommandError(str(error), BROKEN) from error
     except KeyboardInterrupt:
-        return _complain("stopped; nothing was written", BROKEN)
+        raise CommandError("stopped; nothing was written", BROKEN) from None
 
 
 def _trial(options: argparse.Namespace, folder: Path, manifest: Manifest) -> Trial:
@@ -218,7 +208,7 @@ def _show(options: argparse.Namespace, trial: Trial) -> int:
     try:
         screen = WindowScreen(cartridge.title, scale=options.scale)
     except ScreenError as error:
-        raise _CommandError(f"{error}; make film-trained makes a film instead", BROKEN) from error
+        raise CommandError(f"{error}; make film-trained makes a film instead", BROKEN) from error
     try:
         ((_, recorded),) = _recorded(trial, [options.number])
         show(recorded, cartridge, screen, options.speed)
@@ -246,10 +236,10 @@ def _film_recorded(options: argparse.Namespace) -> int:
     make = _film_maker(options)
     record = record_path(options.data_dir, str(options.policy))
     if not record.exists():
-        raise _CommandError(f"no run {options.policy} in {options.data_dir}: see --data-dir")
+        raise CommandError(f"no run {options.policy} in {options.data_dir}: see --data-dir")
     found = BestEpisodes.of_run(record.parent, options.recorded).best()[: options.recorded]
     if not found:
-        raise _CommandError(
+        raise CommandError(
             f"run {options.policy} has recorded no episode yet: one must end, and "
             "TRAINER_BEST_EPISODES be above 0"
         )
@@ -261,7 +251,7 @@ def _film_recorded(options: argparse.Namespace) -> int:
         try:
             count = make(episode, folder / name)
         except (ReplayError, KeyframeError) as error:
-            _complain(f"{name} was not made: {error}", BROKEN)
+            sys.stderr.write(f"{name} was not made: {error}\n")
             failed += 1
             continue
         _say(
@@ -276,7 +266,7 @@ def _film_maker(options: argparse.Namespace) -> Callable[[RecordedEpisode, Path]
     from rlaif.trainer.evaluation.replaying import film, form_of
 
     if find_spec("av") is None:
-        raise _CommandError("films need PyAV, an extra: pip install 'rlaif-trainer[films]'")
+        raise CommandError("films need PyAV, an extra: pip install 'rlaif-trainer[films]'")
     cartridge, speed = load_cartridge(options.rom), max(1, round(options.speed))
 
     def make(episode: RecordedEpisode, path: Path) -> int:
@@ -348,11 +338,6 @@ def _parser() -> argparse.ArgumentParser:
 def _say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
-
-
-def _complain(message: str, code: int) -> int:
-    sys.stderr.write(f"{_NAME}: error: {message}\n")
-    return code
 
 
 if __name__ == "__main__":

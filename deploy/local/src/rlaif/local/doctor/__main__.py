@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rlaif.bus.errors import BusError
-from rlaif.files.failures import WRONG_INPUT, command, why
+from rlaif.files.failures import CommandError, command
 from rlaif.local.child import ChildFailedError
 from rlaif.local.doctor.champion import check_champion
 from rlaif.local.doctor.facts import Facts, read_facts
@@ -31,7 +31,7 @@ _REDRIVE = (
 )
 
 
-@command("rlaif doctor")
+@command("rlaif doctor", DamagedSecretsError)
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the report; returns the exit code."""
     parser = argparse.ArgumentParser(
@@ -49,13 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     home = DataDirectory(options.data_dir.expanduser().absolute())
     try:
         report = asyncio.run(_examine(home, scrub=not options.quick, repairs=options.repair))
-    except (DamagedSecretsError, OSError) as error:
-        reason = why(error) if isinstance(error, OSError) else error
-        sys.stderr.write(f"rlaif doctor: error: {reason}\n")
-        return WRONG_INPUT
     except (ChildFailedError, BusError, StorageError) as error:
-        sys.stderr.write(f"rlaif doctor: error: {error}\n")
-        return 1
+        raise CommandError(str(error), 1) from error
     text = report.as_json() if options.json else "\n".join(report.lines())
     sys.stdout.write(f"{text}\n")
     return 0 if report.healthy else 1

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rlaif.files.failures import command
+from rlaif.files.failures import CommandError, command
 from rlaif.files.options import finite, whole
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import EmulatorError
@@ -13,7 +13,7 @@ from rlaif.game.play.session import FramePace, PlayedEmulator, Session, play
 from rlaif.game.play.window import HELP, ScreenError, WindowScreen
 
 
-@command("rlaif play")
+@command("rlaif play", CartridgeError, EmulatorError)
 def main(argv: Sequence[str] | None = None) -> int:
     """Play; the reason of any exit code but 0 is one line on standard error.
 
@@ -47,12 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     try:
         frames = _play(parser.parse_args(argv))
-    except (CartridgeError, EmulatorError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
     except ScreenError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+        raise CommandError(str(error), 1) from error
     sys.stdout.write(f"{frames} frames played\n")
     return 0
 

@@ -327,7 +327,7 @@ def _result(check: str, detail: str, failure: str) -> CheckResult:
     return CheckResult(check, "failed" if failure else "ok", detail + failure)
 
 
-@command("rlaif replay-check")
+@command("rlaif replay-check", CartridgeError, EmulatorError, WrongPlanError)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the checks; print progress, a table and one line of JSON.
 
@@ -350,13 +350,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.add_argument(name, type=int, default=each.default, help=each.metadata["help"])
     options = parser.parse_args(argv)
     plan = CheckPlan(**{each.name: getattr(options, each.name) for each in fields(CheckPlan)})
-    try:
-        plan.check()
-        cartridge = load_cartridge(options.rom, allow_modified=options.allow_modified)
-        report = check_rom_replays(cartridge, plan, _say)
-    except (CartridgeError, EmulatorError, WrongPlanError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+    plan.check()
+    cartridge = load_cartridge(options.rom, allow_modified=options.allow_modified)
+    report = check_rom_replays(cartridge, plan, _say)
     _say(f"\n{report.table()}")
     _say(json.dumps({"check": "replay", **report.as_dict(), "plan": vars(plan)}))
     return 0 if report.passed else 1

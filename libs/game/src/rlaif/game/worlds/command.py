@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rlaif.files.failures import command
+from rlaif.files.failures import CommandError, command
 from rlaif.game.worlds.graph import MAX_ROOMS, MIN_ROOMS
 from rlaif.game.worlds.making import make_world
 
@@ -29,8 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         made = make_world(options.seed, options.rooms)
     except ValueError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        raise CommandError(str(error)) from error
     for file in made.write(options.out):
         sys.stdout.write(f"{file}\n")
     return 0

@@ -16,7 +16,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from rlaif.files.failures import WRONG_INPUT, command
+from rlaif.files.failures import CommandError, command
 from rlaif.trainer.curriculum import library
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.library import DemonstrationsError
@@ -79,7 +79,7 @@ def _episode(number: int, demonstration: Demonstration) -> dict[str, Any]:
     }
 
 
-@command("rlaif dataset")
+@command("rlaif dataset", DemonstrationsError, ValueError)
 def main(arguments: list[str] | None = None) -> int:
     """Write the dataset; return 0, or another exit code after printing an error message."""
     parser = argparse.ArgumentParser(prog="rlaif dataset", description=__doc__)
@@ -93,18 +93,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     game = GameSettings(rom_path=options.rom, actions=options.actions)
     options.out.mkdir(parents=True, exist_ok=True)
+    found = library.read(options.demonstrations, library.identity_of(game))
     try:
-        found = library.read(options.demonstrations, library.identity_of(game))
         dataset = write_dataset(found, game, options.id, options.out.resolve())
-    except ImportError:
-        error: object = "Minari is an extra: pip install 'rlaif-trainer[minari]'"
-    except (DemonstrationsError, ValueError) as reason:
-        error = reason
-    else:
-        sys.stdout.write(
-            f"{dataset.total_episodes} episodes with {dataset.total_steps} steps in {options.out}: "
-            f"MINARI_DATASETS_PATH={options.out} and minari.load_dataset({options.id!r})\n"
-        )
-        return 0
-    sys.stderr.write(f"rlaif dataset: error: {error}\n")
-    return WRONG_INPUT
+    except ImportError as error:
+        raise CommandError("Minari is an extra: pip install 'rlaif-trainer[minari]'") from error
+    sys.stdout.write(
+        f"{dataset.total_episodes} episodes with {dataset.total_steps} steps in {options.out}: "
+        f"MINARI_DATASETS_PATH={options.out} and minari.load_dataset({options.id!r})\n"
+    )
+    return 0

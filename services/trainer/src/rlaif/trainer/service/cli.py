@@ -190,7 +190,7 @@ _NEW_SEARCH_SECONDS = 60.0
 """A search that is older at its first report was resumed: its discoveries were printed before."""
 
 
-@command(_NAME)
+@command(_NAME, InvalidSettingsError, UnknownExporterError, StartupError, StorageError)
 def main(argv: Sequence[str] | None = None) -> int:
     """Train, evaluate or run a pipeline; returns the exit code."""
     parser = argparse.ArgumentParser(
@@ -209,13 +209,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help="Resume the newest run.")
     options = Options(parser, TrainerSettings)
     arguments = parser.parse_args(argv)
-    try:
-        settings = options.load(arguments, log_format="text", log_level="error")
-        configure_logging("trainer", settings.log_level, settings.log_format)
-        export_spans("trainer")
-        return asyncio.run(_run(settings, resume=arguments.resume, messages=arguments.messages))
-    except (InvalidSettingsError, UnknownExporterError, StartupError, StorageError) as error:
-        return _complain(str(error), WRONG_SETTINGS)
+    settings = options.load(arguments, log_format="text", log_level="error")
+    configure_logging("trainer", settings.log_level, settings.log_format)
+    export_spans("trainer")
+    return asyncio.run(_run(settings, resume=arguments.resume, messages=arguments.messages))
 
 
 async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> int:
