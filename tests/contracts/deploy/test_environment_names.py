@@ -66,8 +66,8 @@ NOT_IN_DOTENV = {
 
 OF_MAKE = {
     "ARGS", "ARM", "BASE", "BENCH_ARGS", "CONTAINERS_ARGS", "CONTROL", "DATA_DIR", "DEMO_ARGS",
-    "EPISODES", "HUD_PORT", "NAMESPACE", "ONCE", "PLAY_ARGS", "REGISTRY", "ROM", "ROOMS", "RUN",
-    "SEED", "SEGMENTS", "VALIDATE_ARGS", "WORLD",
+    "EPISODES", "HUD_PORT", "NAMESPACE", "ONCE", "PLAY_ARGS", "REGISTRY", "REWARDS", "ROM", "ROOMS",
+    "RUN", "SEED", "SEGMENTS", "VALIDATE_ARGS", "WORLD",
 }  # fmt: skip
 """Variables of the Makefile that commands on the pages set."""
 

@@ -161,12 +161,17 @@ def test_the_port_of_the_page_is_one_word(tmp_path):
 
 def test_a_control_is_a_run_of_its_own_without_the_reward_of_the_judges(tmp_path):
     clone = Clone(tmp_path / "clone", is_set_up=True)
-    clone.make("demo", "CONTROL=1")
+    clone.make("demo", "CONTROL=1", "REWARDS=judges")
     clone.make("demo")
     control, plain = (environment for _, environment in clone.calls())
-    assert control["TRAINER_RUN_ID"] == "control"
-    assert control["TRAINER_SHAPING_WEIGHT"] == "0"
-    assert {"TRAINER_RUN_ID", "TRAINER_SHAPING_WEIGHT"}.isdisjoint(plain)
+    chosen = {
+        "TRAINER_RUN_ID": "control",
+        "TRAINER_SHAPING_WEIGHT": "0",
+        "TRAINER_REWARD_PRESET": "novelty",
+        "TRAINER_SHAPING_MODE": "height",
+    }
+    assert control.items() >= chosen.items()
+    assert plain.keys().isdisjoint(chosen)
 
 
 def test_settings_of_another_python_and_of_pip_do_not_reach_the_set_up(fresh):
