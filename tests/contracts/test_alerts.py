@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
+from rlaif.bus.topology import TopologySettings, stream_config
+from rlaif.contracts.catalog import STREAMS
+
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 MONITORING = DEPLOY / "monitoring"
@@ -111,6 +114,43 @@ def test_the_page_lists_exactly_the_alerts_that_exist():
     assert sorted(listed) == sorted(rule["alert"] for rule in ALERTS)
 
 
+def rule_of(alert: str) -> str:
+    """The expression of an alert."""
+    (found,) = [str(rule["expr"]) for rule in ALERTS if rule["alert"] == alert]
+    return found
+
+
+def test_a_stream_is_measured_by_its_own_limit():
+    limits = {
+        name: stream_config(name, TopologySettings()).max_bytes
+        for name, stream in STREAMS.items()
+        if not stream.drops_oldest
+    }
+    asked = {
+        name: int(limit)
+        for names, limit in re.findall(
+            r'stream_name=~?"([^"]+)".*?\) / (\d+) >', rule_of("StreamNearlyFull"), re.DOTALL
+        )
+        for name in names.split("|")
+    }
+    assert asked == limits
+
+
+def test_jobs_and_volumes_are_asked_for_by_the_names_of_the_manifests():
+    jobs = {path.name for path in (DEPLOY / "jobs/dev").iterdir()} | {"bootstrap"}
+    (pattern,) = re.findall(r'job_name=~"([^"]+)"', rule_of("JobFailed"))
+    assert {name for name in jobs if re.fullmatch(pattern, f"{name}-1".replace("p-1", "p"))} == jobs
+    claims = {"trainer-data"}  # base/trainer/volume-claim.yaml
+    for path in (DEPLOY / "base/nats", DEPLOY / "components/s3-seaweedfs"):
+        stateful = read(path / "statefulset.yaml")
+        for claim in stateful["spec"]["volumeClaimTemplates"]:
+            claims.add(f"{claim['metadata']['name']}-{stateful['metadata']['name']}-0")
+    (pattern,) = re.findall(r'persistentvolumeclaim=~"([^"]+)"', rule_of("VolumeNearlyFull"))
+    assert {name for name in claims if re.fullmatch(pattern, name)} == claims
+    assert read(DEPLOY / "base/trainer/volume-claim.yaml")["metadata"]["name"] in claims
+    assert read(DEPLOY / "base/bootstrap/make-room.yaml")["metadata"]["name"] == "make-room"
+
+
 def test_compose_and_the_monitors_measure_the_jobs_that_are_asked_for():
     compose = {
         each["job_name"]
@@ -125,7 +165,7 @@ def test_compose_and_the_monitors_measure_the_jobs_that_are_asked_for():
     asked = {
         job
         for rule in ALERTS
-        for value in re.findall(r'job=~?"([^"]+)"', rule["expr"])
+        for value in re.findall(r'\bjob=~?"([^"]+)"', rule["expr"])
         for job in value.split("|")
     }
     assert asked <= compose

@@ -40,7 +40,7 @@ def errors(files: list[Path]) -> str:
 
 
 def test_code_on_the_pages_calls_what_exists(tmp_path: Path) -> None:
-    files = []
+    files: list[Path] = []
     for page in PAGES:
         for code in snippets(page.read_text(encoding="utf-8")):
             files.append(tmp_path / f"snippet_{len(files)}.py")

@@ -21,13 +21,12 @@ SERVER = frozenset(
 )
 STREAM = SERVER | {"account", "account_id", "stream_name", "stream_leader", "is_stream_leader"}
 CONSUMER = STREAM | {"consumer_name", "consumer_leader", "is_consumer_leader"}
+CLAIM = frozenset({"namespace", "persistentvolumeclaim"})
 FOREIGN = {
     "up": frozenset(),
     "process_resident_memory_bytes": frozenset(),
     "process_cpu_seconds_total": frozenset(),
     # prometheus-nats-exporter with -prefix=nats: collector/jsz.go, and /varz name by name.
-    "nats_server_total_message_bytes": SERVER,
-    "nats_server_max_storage": SERVER,
     "nats_stream_total_messages": STREAM,
     "nats_stream_total_bytes": STREAM,
     "nats_consumer_num_pending": CONSUMER,
@@ -37,6 +36,11 @@ FOREIGN = {
     "nats_varz_connections": frozenset({"server_id"}),
     "nats_varz_slow_consumers": frozenset({"server_id"}),
     "nats_varz_mem": frozenset({"server_id"}),
+    # The cluster's kube-state-metrics and kubelets.
+    "kube_job_failed": frozenset({"namespace", "job_name", "condition"}),
+    "kube_cronjob_status_last_successful_time": frozenset({"namespace", "cronjob"}),
+    "kubelet_volume_stats_available_bytes": CLAIM,
+    "kubelet_volume_stats_capacity_bytes": CLAIM,
     # Ray's metrics agent; see test_rays_metrics_are_rays_own.
     "ray_node_cpu_utilization": frozenset(),
     "ray_node_cpu_count": frozenset(),

@@ -9,21 +9,12 @@ SERVERS = Dashboard(
     {
         "NATS": (
             Panel(
-                "Storage for events",
-                {
-                    "max by (server_name) (nats_server_total_message_bytes)"
-                    " / max by (server_name) (nats_server_max_storage)": "{{server_name}}"
-                },
-                "Of the storage that a server may take.",
-                unit="percentunit",
-                most=1,
-            ),
-            Panel(
                 "Bytes of a stream",
                 {
                     "max by (stream_name) "
                     '(nats_stream_total_bytes{is_stream_leader="true"})': "{{stream_name}}"
                 },
+                "Limit: NATS_STREAM_MIB; half of it for REWARD_MODELS, a quarter for HISTORY.",
                 unit="bytes",
             ),
             Panel(

@@ -4,9 +4,17 @@ import pytest
 
 from rlaif.contracts.telemetry.curriculum import CurriculumSegment
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.run_folder.protocol import IterationDone, SearchReport
+from rlaif.trainer.run_folder.protocol import (
+    EvaluationFailed,
+    EvaluationStarted,
+    IterationDone,
+    SearchReport,
+)
 from rlaif.trainer.run_folder.search_report import curriculum_report
 from rlaif.trainer.service.metrics import TrainerMetrics
+from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
+from rlaif.trainer.settings import TrainerSettings
 
 
 @pytest.fixture
@@ -61,3 +69,19 @@ def test_a_curriculum_shows_its_frontiers_and_keeps_a_mean_that_is_not_known(met
         assert read("rlaif_trainer_curriculum_frontier_mean") == pytest.approx(0.4)
         assert read("rlaif_trainer_curriculum_success_mean") == 0.75
         assert read("rlaif_trainer_curriculum_segments", {"state": "mastered"}) == bool(each)
+
+
+async def test_an_evaluation_is_shown_until_it_ends_or_its_process_does(metrics, tmp_path) -> None:
+    def evaluating() -> float | None:
+        return metrics.registry.get_sample_value("rlaif_trainer_evaluation_in_progress")
+
+    settings = TrainerSettings(data_dir=tmp_path)
+    runs = RunManager(settings, metrics)
+    assert evaluating() == 0
+    runs._current = current = RunSupervisor(settings, "r")
+    during = current.state.after(EvaluationStarted())
+    for after in (during.after(EvaluationFailed(epoch=1, reason="x")), during.of_attempt(1)):
+        current.state = during
+        assert evaluating() == 1
+        current.state = after
+        assert evaluating() == 0

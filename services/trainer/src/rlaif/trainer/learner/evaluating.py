@@ -32,7 +32,13 @@ from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.checkpoints import Manifest
 from rlaif.trainer.run_folder.plan import Plan
-from rlaif.trainer.run_folder.protocol import EvaluationDone, EvaluationFailed, Finished, Started
+from rlaif.trainer.run_folder.protocol import (
+    EvaluationDone,
+    EvaluationFailed,
+    EvaluationStarted,
+    Finished,
+    Started,
+)
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.settings.learning import NetworkSettings
@@ -99,6 +105,7 @@ def _evaluate(
     epoch: int | None,
     player: Player = "trained",
 ) -> None:
+    run.send(EvaluationStarted())
     settings, began = run.settings, time.monotonic()
     length, seed, greedy = settings.evaluation_length, settings.eval.seed, settings.eval.greedy
     task = EvaluationTask.of(run.environments(), length=length, seed=seed, greedy=greedy)

@@ -137,6 +137,12 @@ class PhaseReport(_Line):
     words: str
 
 
+class EvaluationStarted(_Line):
+    """A policy is evaluated; until the end of that, the run makes no environment steps."""
+
+    kind: Literal["evaluation_started"] = "evaluation_started"
+
+
 class EvaluationDone(_Line):
     """A policy was evaluated; the result is on disk."""
 
@@ -231,6 +237,7 @@ Message = Annotated[
     | CurriculumReport
     | WorldReport
     | PhaseReport
+    | EvaluationStarted
     | EvaluationDone
     | EvaluationFailed
     | RewardModelLoaded

@@ -140,6 +140,9 @@ class TrainerMetrics:
             "run_in_progress", "1 while a run is in progress, also while its process restarts."
         )
         self._attempts = gauge("run_attempt", "Starts of the run's training process, over the run.")
+        self._evaluating = gauge(
+            "evaluation_in_progress", "1 while the run evaluates a policy and makes no steps."
+        )
         self._version = gauge("reward_model_version", "Version that shapes rewards.")
         self._refused = counter(
             "reward_models_refused", "Reward models that failed a check and were not loaded."
@@ -155,9 +158,16 @@ class TrainerMetrics:
             name: gauge(name, text, [label]) for name, (text, label) in _LABELLED.items()
         }
 
-    def watch(self, in_progress: Callable[[], bool], attempt: Callable[[], int]) -> None:
+    def watch(
+        self,
+        *,
+        in_progress: Callable[[], bool],
+        attempt: Callable[[], int],
+        evaluating: Callable[[], bool],
+    ) -> None:
         self._alive.set_function(in_progress)
         self._attempts.set_function(attempt)
+        self._evaluating.set_function(evaluating)
 
     def iterated(self, done: IterationDone, reward_model_version: int | None) -> None:
         self._iteration.set(done)

@@ -77,7 +77,11 @@ class RunManager:
         self._starting = asyncio.Lock()
         self._listener: Callable[[protocol.Message], None] | None = None
         self._metrics = TrainerMetrics(metrics)
-        self._metrics.watch(lambda: self.alive, lambda: self.state.attempt if self.state else 0)
+        self._metrics.watch(
+            in_progress=lambda: self.alive,
+            attempt=lambda: state.attempt if (state := self.state) else 0,
+            evaluating=lambda: (state := self.state) is not None and state.evaluating,
+        )
         self.captures_lost: str | None = None
         self._seen_captured = 0
         self._player_calls: deque[PlayerCall] = deque(maxlen=_MAX_PLAYER_CALLS)

@@ -121,6 +121,7 @@ class RunState:
     checkpoint: int | None = None
     finished: End | None = None
     evaluation: protocol.EvaluationDone | None = None
+    evaluating: bool = False
     failure: str | None = None
     failure_is_final: bool = False
     waiting_for: str | None = None
@@ -175,9 +176,9 @@ class RunState:
             case protocol.WorldReport():
                 return replace(self, world=message)
             case protocol.EvaluationDone():
-                return replace(self, evaluation=message)
-            case protocol.EvaluationFailed():
-                return self
+                return replace(self, evaluation=message, evaluating=False)
+            case protocol.EvaluationStarted() | protocol.EvaluationFailed():
+                return replace(self, evaluating=isinstance(message, protocol.EvaluationStarted))
             case protocol.Finished():
                 return replace(self, finished=None if message.why == "asked" else message.why)
             case protocol.Failed():
