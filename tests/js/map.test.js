@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { areasOf, called, colourOf, doing, layerAfter, layerNamed, LAYERS, mostOf, neighbour, shareOf, spoken, viridis } from "../../services/hud/src/rlaif/hud/static/js/map/layers.js";
+import { areasOf, colourOf, doing, layerAfter, layerNamed, LAYERS, mostOf, neighbour, shareOf, spoken, viridis } from "../../services/hud/src/rlaif/hud/static/js/map/layers.js";
+import { roomName } from "../../services/hud/src/rlaif/hud/static/js/segments/found.js";
 
 const room = (group, number, more = {}) => ({
   group, room: number, name: null, dungeon: null, floor: null, column: null, line: null, width: 160, height: 128,
@@ -77,8 +78,8 @@ test("the layers follow each other in a circle, and an unknown one is the first"
 });
 
 test("a room is called by its name, and its number stands in where there is none", () => {
-  assert.equal(called(room(0, 0x77, { name: "Seedling" })), "Seedling");
-  assert.equal(called(room(4, 0x0c)), "4/0x0C");
+  assert.equal(roomName(room(0, 0x77, { name: "Seedling" })), "Seedling");
+  assert.equal(roomName(room(4, 0x0c)), "4:0x0C");
   assert.equal(spoken(room(0, 0x77, { name: "Seedling", deaths: 1, calls: 2 }), 1), "Seedling, 1 visit, 1 death, 2 language-model calls, 1 player there now");
 });
 

@@ -11,7 +11,7 @@ import { run } from "../../services/hud/src/rlaif/hud/static/js/panels/run.js";
 import { paySpecs } from "../../services/hud/src/rlaif/hud/static/js/panels/segments/pay.js";
 import { headOf, scoreOf } from "../../services/hud/src/rlaif/hud/static/js/panels/segments/score.js";
 import { chartsOf } from "../../services/hud/src/rlaif/hud/static/js/panels/timeline/specs.js";
-import { GLOSSARY } from "../../services/hud/src/rlaif/hud/static/js/parts.js";
+import { GLOSSARY, questOf } from "../../services/hud/src/rlaif/hud/static/js/parts.js";
 import { judge } from "../../services/hud/src/rlaif/hud/static/js/status.js";
 
 const AT = "2026-11-20T12:00:00Z";
@@ -30,6 +30,13 @@ test("a segment is measured in emulator steps, and placed in the run by its deci
   const head = headOf({ episode_id: "e-1", segment_id: "s-1" }, detail, /** @type {any} */ (""));
   told(textOf(head), /Length75 emulator steps, 312 game frames/);
   assert.deepEqual(paySpecs({ steps: [], first_potential: null }).charts.map(({ name }) => name), ["Reward per emulator step"]);
+});
+
+test("the way on the quest is told in one sentence, across objectives too", () => {
+  const quest = { start: { objective: 2, distance: 6 }, end: { objective: 2, distance: 4.67 }, rise: 0.06, objectives: 18, votes: 3, source: "votes" };
+  assert.equal(textOf(questOf({ segment_id: "s-1", score: { quest } })), "Quest: objective 2 of 18, 6 → 4.67 half screens left (+0.06 objectives)");
+  const on = { ...quest, end: { objective: 3, distance: 12 }, rise: 0.5 };
+  assert.equal(textOf(questOf({ segment_id: "s-1", score: { quest: on } })), "Quest: objective 2 → 3 of 18, 6 → 12 half screens left (+0.50 objectives)");
 });
 
 test("milestones of the run panel, of the charts and of the headline say which ones they count", () => {

@@ -185,7 +185,7 @@ async def test_a_service_that_fell_silent_is_missed(
     await chromium.open(hud_url)
     await play(stage)
     async with again(lambda: stage.health("trainer", "exporter", "reward-model")):
-        await chromium.wait_for(says("#banners", "judge no reports"))
+        await chromium.wait_for(says("#banners", "judge no heartbeat"))
         await chromium.tab("pipeline")
         await chromium.wait_for(says("#services", "judge silent"))
         await shoot("silent")

@@ -6,7 +6,8 @@ import { agreed, isJudge, kappaOf, lineOf, nameOf, pairOf, said, sameAs } from "
 test("how many judges said the same is one sentence", () => {
   assert.equal(agreed({ agreed: 2, asked: 3 }), "You agreed with 2 of 3 judges.");
   assert.equal(agreed({ agreed: 0, asked: 2 }), "You agreed with none of 2 judges.");
-  assert.equal(agreed({ agreed: 1, asked: 1 }), "You agreed with 1 of 1 judge.");
+  assert.equal(agreed({ agreed: 1, asked: 1 }), "You and the judge agree.");
+  assert.equal(agreed({ agreed: 0, asked: 1 }), "You and the judge disagree.");
   assert.equal(agreed({ agreed: 0, asked: 0 }), "No judge has an opinion on this pair.");
 });
 

@@ -55,7 +55,7 @@ def test_a_service_that_speaks_no_more_is_silent_after_four_words_missed() -> No
     ring.add(told(), NOON)
     assert state(ring, NOON + SILENCE - SECOND) == "ready"
     assert state(ring, NOON + SILENCE) == "silent"
-    assert "no reports" in findings(ring, NOON + SILENCE)[0][1]
+    assert "no heartbeat" in findings(ring, NOON + SILENCE)[0][1]
 
 
 def test_one_replica_that_cannot_work_makes_its_service_not_ready() -> None:

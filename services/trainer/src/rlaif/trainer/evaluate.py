@@ -321,8 +321,8 @@ def _parser() -> argparse.ArgumentParser:
     show = parser.add_argument_group("showing and filming")
     add = show.add_argument
     add("--show", action="store_true", help="play one episode and show it in a window")
-    add("--number", type=whole(), default=0, help="number of the episode to show; each has "
-        "another start (default: %(default)s)")  # fmt: skip
+    add("--number", type=whole(), default=0, help="episode to show, by its number; each has "
+        "its own start state (default: %(default)s)")  # fmt: skip
     add("--film", action="store_true", help="film the best of some episodes")
     add("--recorded", type=whole(), default=0, metavar="N", help="film the N best episodes that "
         "the run recorded in training, instead of playing new ones")  # fmt: skip

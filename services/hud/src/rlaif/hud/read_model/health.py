@@ -265,7 +265,7 @@ def findings_of(services: Iterable[ServiceView], missing: frozenset[str]) -> lis
     for service in services:
         who = service.name
         if service.state == "silent":
-            text = "no reports: it hangs, lost NATS or is gone; check its log"
+            text = "no heartbeat: it hung, lost NATS or stopped; check its log"
             found.append(Finding(f"{who}: silent", who, text, service.reported_at))
         elif service.state == "stopped":
             found.append(Finding(f"{who}: stopped", who, "was stopped", service.reported_at))

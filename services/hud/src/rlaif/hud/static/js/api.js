@@ -2,6 +2,7 @@
 // displayable problems; a write prompts for the token if the HUD requires it.
 
 import { h, show } from "./dom.js";
+import { messageOf } from "./format.js";
 import { empty } from "./parts.js";
 import { based, withQuery } from "./routes.js";
 
@@ -267,9 +268,11 @@ export const ofRun = (path) => withQuery(path, { run: new URLSearchParams(locati
 /** Whether the service is unavailable and may respond later. @param {ApiProblem} problem */
 export const isAway = ({ status }) => status === null || status >= 502;
 
-/** The reason of a failed request, with a button to repeat it. @param {ApiProblem} problem @param {() => void} again */
-export function whyNot(problem, again) {
-  return h("p", { class: "notice", "data-tone": problem.status === 404 ? null : "bad" },
-    h("b", {}, problem.title), problem.detail ? h("span", { class: "reported" }, `: ${problem.detail} `) : " ",
-    h("button", { type: "button", class: "quiet small", onclick: again }, "Try again"));
+/** The reason of a failed request, with a button that repeats it where that can be done. @param {unknown} error @param {() => void} [again] */
+export function whyNot(error, again) {
+  const { title, detail, status, trace } = error instanceof ApiProblem ? error : { title: "The request failed", detail: messageOf(error), status: null, trace: null };
+  return h("p", { class: "notice", "data-tone": status === 404 ? null : "bad" },
+    h("b", {}, title), detail ? h("span", { class: "reported" }, `: ${detail} `) : " ",
+    again ? h("button", { type: "button", class: "quiet small", onclick: again }, "Try again") : null,
+    !again && trace ? h("span", { class: "sub" }, "Trace ", h("code", {}, trace)) : null);
 }

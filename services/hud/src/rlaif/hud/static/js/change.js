@@ -1,6 +1,6 @@
 // The dialog before a change that needs the token.
 
-import { ApiProblem, authorised, GivenUp } from "./api.js";
+import { authorised, GivenUp, whyNot } from "./api.js";
 import { h, show } from "./dom.js";
 
 /**
@@ -37,7 +37,7 @@ export function confirmChange(app, { title, text, verb, purpose, fields = [], re
       app.announce(done);
     } catch (error) {
       go.disabled = false;
-      if (!(error instanceof GivenUp)) show(wrong, problemNotice(error));
+      if (!(error instanceof GivenUp)) show(wrong, whyNot(error));
     }
   };
   const dialog = h("dialog", { class: "change", "aria-labelledby": "change-title", oncancel: close },
@@ -51,10 +51,4 @@ export function confirmChange(app, { title, text, verb, purpose, fields = [], re
       h("p", { class: "actions" }, h("button", { type: "button", onclick: close }, "Cancel"), go)));
   document.body.append(dialog);
   dialog.showModal();
-}
-
-function problemNotice(error) {
-  const problem = error instanceof ApiProblem ? error : null;
-  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, problem?.title ?? "The request failed"), `: ${problem?.detail ?? error}`,
-    problem?.trace ? h("span", { class: "sub" }, "Trace ", h("code", {}, problem.trace)) : null);
 }

@@ -14,7 +14,7 @@ const share = new Intl.NumberFormat("en-US", { style: "percent", maximumFraction
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const clockTime = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
-const known = (value) => value !== null && value !== undefined;
+export const known = (value) => value !== null && value !== undefined;
 const minus = (text) => text.replace("-", "−");
 const numberWith = (format) => (value) => (known(value) ? minus(format.format(value)) : UNKNOWN);
 
@@ -31,7 +31,7 @@ export function percentOf(part, all) {
 }
 
 export function percent(ratio) {
-  return known(ratio) ? share.format(ratio).replace("%", " %") : UNKNOWN;
+  return known(ratio) ? minus(share.format(ratio).replace("%", " %")) : UNKNOWN;
 }
 
 /** Seconds: below 1 s in ms, below 60 s with one decimal, else minutes. */

@@ -19,17 +19,17 @@ export const cell = (label, ...children) => h("td", { "data-label": label }, ...
  * A table and its body; in a region that scrolls if that has a `name` for screen readers.
  *
  * @param {object} how
- * @param {string} how.look  class of the table
- * @param {(string | {hidden: string})[]} how.heads  of the columns; hidden: for screen readers only
+ * @param {string} [how.look]  class of the table
+ * @param {(string | Node | {hidden: string})[]} how.heads  of the columns; hidden: for screen readers only
  * @param {import("./dom.js").Child[]} [how.rows]
  * @param {string} [how.name]  of the region
  * @param {string} [how.region]  its class
- * @param {import("./dom.js").Child[]} [how.around]  caption or footer
+ * @param {string} [how.caption]
  */
-export function table({ look, heads, rows = [], name, region = "scroll", around = [] }) {
+export function table({ look, heads, rows = [], name, region = "scroll", caption }) {
   const body = h("tbody", {}, ...rows);
-  const head = heads.map((each) => h("th", { scope: "col" }, typeof each === "string" ? each : h("span", { class: "visually-hidden" }, each.hidden)));
-  const inner = h("table", { class: look }, h("thead", {}, h("tr", {}, ...head)), body, ...around);
+  const head = heads.map((each) => h("th", { scope: "col" }, typeof each === "string" || each instanceof Node ? each : h("span", { class: "visually-hidden" }, each.hidden)));
+  const inner = h("table", { class: look }, caption && h("caption", {}, caption), h("thead", {}, h("tr", {}, ...head)), body);
   return { body, frame: name ? h("div", { class: region, tabindex: "0", role: "region", "aria-label": name }, inner) : inner };
 }
 
@@ -72,27 +72,30 @@ export function whyUnknown(row, criterion) {
   return row.score?.abstentions?.[criterion] ?? (row.abstained.includes(criterion) ? "abstained" : null);
 }
 
-const SOURCES = { votes: "judges", computed: "computed", human: "people" };
+const SOURCES = { votes: "by judges", computed: "from the game's memory", human: "by people" };
 
 /** Who decided a criterion, when it was not the language models' votes: "computed" is the game's RAM. */
 export const decidedBy = (score) => (score && score.source !== "votes" ? score.source : null);
 
-/** Who decided how much of a score: "judges 80 %, computed 20 %". */
+/** Who decided how much of a score: "80 % by judges, 20 % from the game's memory". */
 export function decided(row, at = `segments.${row.segment_id}`) {
   const shares = row.score?.shares ?? {};
   const field = (source) => `${at}.score.shares.${source}`;
   const parts = Object.entries(SOURCES).filter(([source]) => shares[source] > 0)
-    .map(([source, name]) => h("span", {}, `${name} `, fig(field(source), percent(shares[source]))));
+    .map(([source, name]) => h("span", {}, fig(field(source), percent(shares[source])), ` ${name}`));
   return parts.length ? h("span", { class: "quiet-text", title: "Share of the rubric's weight that was scored" }, ...listed(parts)) : null;
 }
 
-/** Where the segment started and ended on the quest: two moments, and the rise. */
+/** Where the segment started and ended on the quest: "objective 2 of 18, 6 → 4.7 half screens left (+0.06 objectives)". */
 export function questOf(row, at = `segments.${row.segment_id}`) {
   const quest = row.score?.quest;
   if (!quest) return null;
   const field = (name) => `${at}.score.quest.${name}`;
-  const moment = (name) => h("span", {}, "objective ", fig(field(`${name}.objective`), count(quest[name].objective)), ", ", fig(field(`${name}.distance`), compact(quest[name].distance)), " half screens remaining");
-  return h("p", { class: "quest", title: `${quest.votes} votes; ${quest.source}; a half screen is 80 pixels` }, h("b", {}, fig(field("rise"), reward(quest.rise))), " of an objective: from ", moment("start"), " to ", moment("end"), h("span", { class: "quiet-text" }, " (", fig(field("objectives"), count(quest.objectives)), " in all)"));
+  const objective = (at) => fig(field(`${at}.objective`), count(quest[at].objective));
+  const distance = (at) => fig(field(`${at}.distance`), compact(quest[at].distance));
+  const next = quest.end.objective === quest.start.objective ? [] : [" → ", objective("end")];
+  return h("p", { class: "quest", title: `${quest.votes} votes; ${quest.source}; a half screen is 80 pixels` },
+    "Quest: objective ", objective("start"), ...next, " of ", fig(field("objectives"), count(quest.objectives)), ", ", distance("start"), " → ", distance("end"), " half screens left (", h("b", {}, fig(field("rise"), reward(quest.rise))), " objectives)");
 }
 
 /** A text when there is nothing to show. */

@@ -1,13 +1,13 @@
 // One page at a time in one place of the document. Each view has an address, and the browser's Back and Forward work.
 
-import { byId, h, setText, show } from "./dom.js";
+import { byId, h, Scope, setText, show } from "./dom.js";
 import { messageOf } from "./format.js";
 import { based, match, unbased, withQuery } from "./routes.js";
 
 /**
  * @typedef {import("./app.js").App} App
  * @typedef {{[name: string]: any, query: URLSearchParams}} Params
- * @typedef {{title: string | ((params: Params) => string), mount(root: HTMLElement, app: App, params: Params): void | (() => void)}} Page
+ * @typedef {{title: string | ((params: Params) => string), mount(root: HTMLElement, app: App, params: Params, scope: Scope): void}} Page  `scope` ends when the page is left
  * @typedef {{name: string, path: string, label?: string, key?: string, load(): Promise<{page: Page}>}} Entry
  */
 
@@ -19,8 +19,8 @@ export class Router {
   #root;
   #pages;
   #missing;
-  /** @type {(() => void) | null} */
-  #unmount = null;
+  /** What ends with the page that is shown. */
+  #scope = new Scope();
   #visit = 0;
   /** @type {Set<(name: string, title: string) => void>} */
   #watchers = new Set();
@@ -89,7 +89,7 @@ export class Router {
       if (visit !== this.#visit) return; // meanwhile another page was asked for
       title = typeof page.title === "function" ? page.title(params) : page.title;
       this.#leave();
-      this.#unmount = page.mount(this.#root, app, params) ?? null;
+      page.mount(this.#root, app, params, this.#scope);
     } catch (error) {
       if (visit !== this.#visit) return;
       console.error("a page could not be shown", found.route.name, error);
@@ -108,10 +108,8 @@ export class Router {
   }
 
   #leave() {
-    const unmount = this.#unmount;
-    this.#unmount = null;
     try {
-      unmount?.();
+      this.#scope.end();
     } catch (error) {
       console.error("a page could not be left", error);
     }

@@ -2,6 +2,7 @@
 
 import { h, s, setText, show } from "../dom.js";
 import { count } from "../format.js";
+import { cell, table } from "../parts.js";
 import { lastUpTo, newest } from "./scale.js";
 
 /** @typedef {import("./axis.js").Line} Line @typedef {import("./axis.js").Mark} Mark */
@@ -53,7 +54,7 @@ export function tableOf(name, lines) {
   const refresh = () => {
     if (!details.open) return;
     const at = box.scrollTop;
-    show(box, table(name, lines()));
+    show(box, valuesOf(name, lines()));
     box.scrollTop = at;
   };
   details.addEventListener("toggle", () => (details.open ? refresh() : show(box)));
@@ -70,13 +71,14 @@ export function csv(lines) {
 }
 
 /** @param {string} name @param {Line[]} lines */
-function table(name, lines) {
+function valuesOf(name, lines) {
   const all = new Set(lines.flatMap(({ points }) => points.map(([step]) => step))).size;
   const report = rows(lines, MOST_ROWS);
-  return h("table", {},
-    h("caption", {}, report.length < all ? `${name}: ${count(report.length)} of ${count(all)} steps, newest first` : `${name}, newest first`),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Step"), ...lines.map((line) => h("th", { scope: "col" }, line.name)))),
-    h("tbody", {}, ...report.map(({ step, values }) => h("tr", {}, h("th", { scope: "row" }, count(step)), ...values.map((value, index) => h("td", { "data-label": lines[index].name }, said(lines[index], value)))))));
+  return table({
+    caption: report.length < all ? `${name}: ${count(report.length)} of ${count(all)} steps, newest first` : `${name}, newest first`,
+    heads: ["Step", ...lines.map((line) => line.name)],
+    rows: report.map(({ step, values }) => h("tr", {}, h("th", { scope: "row" }, count(step)), ...values.map((value, index) => cell(lines[index].name, said(lines[index], value))))),
+  }).frame;
 }
 
 /** @typedef {{element: HTMLElement, value: HTMLElement, line: Line}} Entry */

@@ -4,8 +4,9 @@ import { h, keyed, setText, show } from "../dom.js";
 import { ago, compact, count, hex } from "../format.js";
 import { fig } from "../parts.js";
 import { based } from "../routes.js";
+import { roomName } from "../segments/found.js";
 import { notYet } from "../status.js";
-import { areasOf, called, colourOf, keyOf, layerAfter, LAYERS, MAP, mostOf, neighbour, spoken, viridis } from "./layers.js";
+import { areasOf, colourOf, keyOf, layerAfter, LAYERS, MAP, mostOf, neighbour, spoken, viridis } from "./layers.js";
 
 const PICTURE_WIDTH = 160;
 const PICTURE_HEIGHT = 128;
@@ -73,7 +74,7 @@ export class Atlas {
     const players = seen.players.filter((player) => keyOf(player) === key).length;
     button.setAttribute("aria-label", spoken(room, players));
     button.setAttribute("aria-pressed", String(key === seen.chosen));
-    button.title = `${called(room)} (${hex(room.room)})`;
+    button.title = `${roomName(room)} (${hex(room.room)})`;
     const shade = /** @type {HTMLElement} */ (button.querySelector(".shade"));
     shade.style.background = colourOf(seen.layer, room, seen, seen.most) ?? "";
     button.dataset.layer = seen.layer.name;
@@ -199,6 +200,5 @@ function drawScale(line, view, steps) {
     part.style.background = viridis(index / (STEPS - 1));
     return part;
   }));
-  show(line, h("span", { class: "scale-help" }, layer.help), " 0 ", bar, ` ${layer.name === "time" ? `${compact(most)} s` : compact(most)}`, h("small", {}, " log"));
-  setText(line.querySelector("small"), " (logarithmic)");
+  show(line, h("span", { class: "scale-help" }, layer.help), " 0 ", bar, ` ${layer.name === "time" ? `${compact(most)} s` : compact(most)}`, h("small", {}, " (logarithmic)"));
 }

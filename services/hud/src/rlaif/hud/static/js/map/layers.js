@@ -1,8 +1,8 @@
 // What the map's panels share: areas and layers (pure), and the view: rooms, players, and what the address chooses.
 
 import { Answer, authorised, GivenUp } from "../api.js";
-import { Scope } from "../dom.js";
-import { compact, count, duration, hex, messageOf, UNKNOWN } from "../format.js";
+import { compact, count, duration, messageOf, UNKNOWN } from "../format.js";
+import { roomName } from "../segments/found.js";
 
 /**
  * @typedef {{steps: number | null}} Now  environment steps of the run now
@@ -54,12 +54,9 @@ export function colourOf(layer, room, now, most) {
   return value === null || most === null || value === 0 ? null : viridis(shareOf(value, most));
 }
 
-/** What a room is called: its name, or its number. @param {{group: number, room: number, name: string | null}} room */
-export const called = (room) => room.name ?? `${room.group}/${hex(room.room)}`;
-
 /** A room in words, for who does not see the map. @param {Room} room @param {number} players */
 export function spoken(room, players) {
-  const parts = [called(room), `${count(room.entries)} ${room.entries === 1 ? "visit" : "visits"}`];
+  const parts = [roomName(room), `${count(room.entries)} ${room.entries === 1 ? "visit" : "visits"}`];
   if (room.deaths) parts.push(`${count(room.deaths)} ${room.deaths === 1 ? "death" : "deaths"}`);
   if (room.long_stays) parts.push(`${count(room.long_stays)} long ${room.long_stays === 1 ? "stay" : "stays"}`);
   if (room.calls) parts.push(`${count(room.calls)} language-model ${room.calls === 1 ? "call" : "calls"}`);
@@ -156,7 +153,6 @@ const ROOMS_EVERY = 3000; // ms; the reporting interval of the trainer
 const PLAYERS_EVERY = 1000;
 
 export class View {
-  #scope = new Scope();
   /** @type {Set<() => void>} */
   #watchers = new Set();
   /** @type {Answer | undefined} */
@@ -173,14 +169,11 @@ export class View {
     this.room = query.get("room");
   }
 
-  open() {
+  /** Ask for rooms and players until the scope ends. @param {import("../dom.js").Scope} scope */
+  open(scope) {
     const { app } = this;
-    this.#rooms = new Answer(app, this.#scope, { path: MAP, every: ROOMS_EVERY }).watch(() => this.#changed());
-    this.#players = new Answer(app, this.#scope, { path: ENVIRONMENTS, every: PLAYERS_EVERY }).watch(() => this.#changed());
-  }
-
-  close() {
-    this.#scope.end();
+    this.#rooms = new Answer(app, scope, { path: MAP, every: ROOMS_EVERY }).watch(() => this.#changed());
+    this.#players = new Answer(app, scope, { path: ENVIRONMENTS, every: PLAYERS_EVERY }).watch(() => this.#changed());
   }
 
   /** Call `draw()` after each change. @param {() => void} draw */
@@ -247,7 +240,7 @@ export class View {
   /** What the room of a player is called. @param {{group: number, room: number}} at */
   nameOf(at) {
     const room = this.rooms.find(({ group, room: number }) => group === at.group && number === at.room);
-    return called({ name: null, ...(room ?? at) });
+    return roomName({ name: null, ...(room ?? at) });
   }
 
   #changed() {

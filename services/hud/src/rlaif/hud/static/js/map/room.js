@@ -4,7 +4,8 @@ import { h, keyed, setText, show } from "../dom.js";
 import { compact, count, decimal, duration, hex, UNKNOWN } from "../format.js";
 import { facts, fig, table } from "../parts.js";
 import { addressOfSegment, BASE } from "../routes.js";
-import { called, doing, ENVIRONMENTS, keyOf, MAP } from "./layers.js";
+import { roomName } from "../segments/found.js";
+import { doing, ENVIRONMENTS, keyOf, MAP } from "./layers.js";
 
 /** @param {import("./layers.js").View} view @returns {import("../parts.js").Panel} */
 export function makeRoom(view) {
@@ -28,7 +29,7 @@ export function makeRoom(view) {
   function drawRoom(room) {
     const path = `${MAP}#rooms.${view.rooms.indexOf(room)}`;
     const figure = (/** @type {string} */ name, /** @type {string} */ text) => fig(`${path}.${name}`, text);
-    show(heading, called(room), " ", h("code", {}, `${room.group}/${hex(room.room)}`));
+    show(heading, roomName(room), room.name ? h("code", {}, ` ${room.group}:${hex(room.room)}`) : null);
     const steps = view.app.store.state.run?.env_steps ?? null;
     show(figures, facts([
       ["Visits", figure("entries", count(room.entries)), "Number of times a player entered the room or started an episode there"],

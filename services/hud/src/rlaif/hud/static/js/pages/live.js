@@ -19,16 +19,14 @@ const TABS = {
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Live",
-  mount(root, app, { query }) {
+  mount(root, app, { query }, scope) {
     const view = new View(app, query);
     const beside = h("div", { class: "beside" });
-    const first = mountPanels(root, app, [headline, game]);
+    scope.add(mountPanels(root, app, [headline, game]));
     root.append(beside);
-    const ends = [first, mountPanels(beside, app, [verdict, player]), mountPanels(root, app, [makeWorld(view, { small: true })]), mountTabs(root, app, query, TABS)];
-    view.open();
-    return () => {
-      view.close();
-      for (const end of ends) end();
-    };
+    scope.add(mountPanels(beside, app, [verdict, player]));
+    scope.add(mountPanels(root, app, [makeWorld(view, { small: true })]));
+    scope.add(mountTabs(root, app, query, TABS));
+    view.open(scope);
   },
 };

@@ -11,20 +11,14 @@ import { mountPanels } from "../parts.js";
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Map",
-  mount(root, app, { query }) {
+  mount(root, app, { query }, scope) {
     const view = new View(app, query);
     const side = h("div", { class: "map-side" });
     const rest = h("div", { class: "map-world" });
     root.append(side, rest);
-    const ends = [
-      mountPanels(side, app, [game, makeRoom(view), makeEnvironments(view)]),
-      mountPanels(rest, app, [makeWorld(view)]),
-      mountPanels(root, app, [search]),
-    ];
-    view.open();
-    return () => {
-      view.close();
-      for (const end of ends) end();
-    };
+    scope.add(mountPanels(side, app, [game, makeRoom(view), makeEnvironments(view)]));
+    scope.add(mountPanels(rest, app, [makeWorld(view)]));
+    scope.add(mountPanels(root, app, [search]));
+    view.open(scope);
   },
 };

@@ -1,7 +1,7 @@
 // One version of the reward model: training data, gate checks, shaping reward by slot, and episodes before and after each load.
 
 import { Answer, panelOf } from "../api.js";
-import { h, Scope, show } from "../dom.js";
+import { h, show } from "../dom.js";
 import { loads } from "../panels/loads.js";
 import { MODELS } from "../panels/models/figures.js";
 import { calibrationOf, gateOf, head, madeOf, slotsOf } from "../panels/models/version/examination.js";
@@ -11,13 +11,12 @@ import { mountPanels } from "../parts.js";
 /** @type {import("../router.js").Page} */
 export const page = {
   title: ({ version }) => `Reward model v${version}`,
-  mount(root, app, { version: text }) {
+  mount(root, app, { version: text }, scope) {
     if (!/^[1-9]\d{0,8}$/.test(text)) {
       show(root, h("section", { class: "panel" }, h("h2", {}, "Reward model"), h("p", {}, `There is no version “${text}”: version names are numbers. See `, h("a", { href: "/models" }, "all versions"), ".")));
-      return undefined;
+      return;
     }
     const version = Number(text);
-    const scope = new Scope();
     const all = h("div", { id: "model", class: "models-page" });
     root.append(h("p", { class: "crumbs" }, h("a", { href: "/models" }, "All reward models")), all);
     const path = `${MODELS}/${version}`;
@@ -32,7 +31,6 @@ export const page = {
       panelOf("model-made", "Trained on", record, madeOf),
     ]));
     scope.add(app.keys.bind(stepping(version, app)));
-    return () => scope.end();
   },
 };
 

@@ -1,7 +1,7 @@
 // Reward models: which is live, and all that were published or rejected.
 
 import { hiddenUntil } from "../api.js";
-import { h, Scope } from "../dom.js";
+import { h } from "../dom.js";
 import { loads } from "../panels/loads.js";
 import { Records } from "../panels/models/figures.js";
 import { now } from "../panels/models/now.js";
@@ -12,13 +12,11 @@ import { mountPanels } from "../parts.js";
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Reward models",
-  mount(root, app) {
-    const scope = new Scope();
+  mount(root, app, _params, scope) {
     const all = h("div", { id: "models", class: "models-page" });
     root.append(all);
     const records = new Records(app, scope);
     scope.add(mountPanels(all, app, [now, watch, versions(records), loads(), rejected(records), changes]));
     scope.add(hiddenUntil(root, [records.list, records.rejections]));
-    return () => scope.end();
   },
 };

@@ -1,7 +1,7 @@
 // Two clips side by side for a person to judge: blind first, then what the judges say.
 
 import { authorised, GivenUp, hiddenUntil, kept } from "../api.js";
-import { Scope, show } from "../dom.js";
+import { show } from "../dom.js";
 import { count, messageOf } from "../format.js";
 import { empty } from "../parts.js";
 import { loadFilms, PairPlayer, Queue } from "../review/player.js";
@@ -27,7 +27,7 @@ class Review {
   #asking = false;
   #visit = 0;
 
-  /** @param {HTMLElement} root @param {import("../app.js").App} app @param {Scope} scope */
+  /** @param {HTMLElement} root @param {import("../app.js").App} app @param {import("../dom.js").Scope} scope */
   constructor(root, app, scope) {
     this.app = app;
     this.view = makeView(root, {
@@ -218,10 +218,8 @@ const randomKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byt
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Review",
-  mount(root, app, { query }) {
-    const scope = new Scope();
+  mount(root, app, { query }, scope) {
     const review = new Review(root, app, scope);
     scope.add(hiddenUntil(root, [review.start(query.get("pair"))]));
-    return () => scope.end();
   },
 };

@@ -1,10 +1,10 @@
 // Runs: list, curves over each other, settings that differ, and the command that repeats one.
 
-import { Answer } from "../api.js";
+import { Answer, whyNot } from "../api.js";
 import { confirmChange } from "../change.js";
 import { Cursor } from "../charts/axis.js";
 import { timeChart } from "../charts/chart.js";
-import { h, Scope, show } from "../dom.js";
+import { h, show } from "../dom.js";
 import { ago, compact, count, decimal } from "../format.js";
 import { chartsOf, NOTHING } from "../panels/timeline/specs.js";
 import { cell, empty, from, listed, mountPanels, table } from "../parts.js";
@@ -20,7 +20,7 @@ const HEADS = ["Run", "State", "Game", "Seed", "Started", "Steps", "Milestones p
 /** The runs that the address compares; by default the two newest. @param {any[]} runs */
 const chosen = (runs) => new URLSearchParams(location.search).get("compare")?.split(",").filter((id) => runs.some(({ run_id: known }) => known === id)) ?? runs.slice(0, 2).map(({ run_id: id }) => id);
 
-/** @param {() => void} changed @returns {import("../parts.js").Panel} */
+/** @param {(runs: any[]) => void} changed @returns {import("../parts.js").Panel} */
 function list(changed) {
   return {
     id: "runs", title: "Runs", sections: ["run"],
@@ -31,19 +31,19 @@ function list(changed) {
         if (got.value && key === drawn) return; // what has the focus keeps it
         drawn = key;
         show(body, got.content((runs) => (runs.length ? table({ look: "runs-table", heads: HEADS, name: "Runs", region: "wide", rows: runs.map((/** @type {any} */ run, /** @type {number} */ index) => row(app, run, index, runs, changed, () => void got.ask())) }).frame : empty("No run has started yet: make demo"))));
-        if (got.value) changed();
+        if (got.value) changed(got.value);
       });
     },
   };
 }
 
-/** @param {App} app @param {any} run @param {number} index @param {any[]} runs @param {() => void} changed @param {() => void} described */
+/** @param {App} app @param {any} run @param {number} index @param {any[]} runs @param {(runs: any[]) => void} changed @param {() => void} described */
 function row(app, run, index, runs, changed, described) {
   const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(PATH, `${index}.${name}`, text);
   const box = h("input", { type: "checkbox", "aria-label": `Compare ${run.run_id}`, checked: chosen(runs).includes(run.run_id), onchange: () => {
     const others = chosen(runs).filter((id) => id !== run.run_id);
     app.setQuery({ compare: [...others, ...(box.checked ? [run.run_id] : [])].slice(-MOST).join(",") || "none" });
-    changed();
+    changed(runs);
   } });
   const now = app.store.state.run;
   return h("tr", {},
@@ -78,8 +78,9 @@ class Comparison {
   /** @type {any[]} */
   #origins = [];
   #figure = "milestones";
+  #visit = 0;
 
-  /** @param {HTMLElement} body @param {App} app @param {Scope} scope */
+  /** @param {HTMLElement} body @param {App} app @param {import("../dom.js").Scope} scope */
   constructor(body, app, scope) {
     this.app = app;
     const figures = chartsOf(NOTHING, null).filter(({ id }) => !["scores", "pay"].includes(id));
@@ -94,7 +95,11 @@ class Comparison {
   /** @param {any[]} runs */
   async ask(runs) {
     const ids = chosen(runs);
-    const found = await Promise.all(ids.map((id) => Promise.all([this.app.api.get(`/api/v1/history?run=${id}`), this.app.api.get(`${PATH}/${id}`)])));
+    const visit = ++this.#visit;
+    const found = await Promise.all(ids.map((id) => Promise.all([this.app.api.get(`/api/v1/history?run=${id}`), this.app.api.get(`${PATH}/${id}`)]))).catch((error) => {
+      show(this.rest, whyNot(error, () => void this.ask(runs)));
+    });
+    if (!found || visit !== this.#visit) return; // meanwhile other runs were chosen
     this.#past = new Map(ids.map((id, index) => [runs.find(({ run_id: known }) => known === id).name ?? id, found[index][0]]));
     this.#origins = found.map(([, run]) => run);
     this.#draw();
@@ -129,13 +134,10 @@ function repeat({ run_id: id, name, provenance: { command, commit, host, package
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Runs",
-  mount(root, app) {
-    const scope = new Scope();
+  mount(root, app, _params, scope) {
     /** @type {Comparison} */
     let comparison;
-    const compared = { id: "runs-compared", title: "Compared", mount: (/** @type {HTMLElement} */ body, /** @type {App} */ app, /** @type {Scope} */ scope) => void (comparison = new Comparison(body, app, scope)) };
-    const ask = async () => comparison?.ask(await app.api.get(PATH)).catch((error) => console.warn("runs cannot be compared", error));
-    scope.add(mountPanels(root, app, [list(() => void ask()), compared]));
-    return () => scope.end();
+    const compared = { id: "runs-compared", title: "Compared", mount: (/** @type {HTMLElement} */ body, /** @type {App} */ app, /** @type {import("../dom.js").Scope} */ scope) => void (comparison = new Comparison(body, app, scope)) };
+    scope.add(mountPanels(root, app, [list((runs) => void comparison.ask(runs)), compared]));
   },
 };

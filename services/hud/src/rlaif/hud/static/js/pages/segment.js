@@ -2,7 +2,7 @@
 
 import { Answer, panelOf } from "../api.js";
 import { Cursor } from "../charts/axis.js";
-import { h, Scope, show } from "../dom.js";
+import { h, show } from "../dom.js";
 import { messageOf } from "../format.js";
 import { payOf } from "../panels/segments/pay.js";
 import { Player } from "../panels/segments/player.js";
@@ -16,8 +16,7 @@ const LOADING = "Loading from the object store.";
 /** @type {import("../router.js").Page} */
 export const page = {
   title: ({ segment_id: id }) => `Segment ${short(id)}`,
-  mount(root, app, params) {
-    const scope = new Scope();
+  mount(root, app, params, scope) {
     const name = { episode_id: params.episode_id, segment_id: params.segment_id };
     const address = `/api/v1${addressOfSegment(name)}`;
     const detail = new Answer(app, scope, { path: address });
@@ -36,7 +35,6 @@ export const page = {
     steps.watch(({ value }) => value && player.follow(value.steps));
     scope.add(app.keys.bind({ ...along.keys, ...player.bindings }, "Segment"));
     void player.load(`${address}/pack`);
-    return () => scope.end();
   },
 };
 

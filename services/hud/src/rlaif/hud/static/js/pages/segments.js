@@ -1,6 +1,6 @@
 // The list of segments: filters above, a page of rows below, more on demand.
 
-import { h, keyed, Scope, setText, show } from "../dom.js";
+import { h, keyed, setText, show } from "../dom.js";
 import { ago, compact, count, messageOf, percent, reward, UNKNOWN } from "../format.js";
 import { bar01, cell, empty, fig, table } from "../parts.js";
 import { addressOfSegment } from "../routes.js";
@@ -9,10 +9,8 @@ import { addressOf, countOf, filtersOf, found, inWords, ORDERS, questionOf, REAS
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Segments",
-  mount(root, app, { query }) {
-    const scope = new Scope();
+  mount(root, app, { query }, scope) {
     new List(root, app, query, scope);
-    return () => scope.end();
   },
 };
 
@@ -32,7 +30,7 @@ class List {
   /** What had been judged when the list was read. @type {number | null} */
   #judged = null;
 
-  /** @param {HTMLElement} root @param {App} app @param {URLSearchParams} query @param {Scope} scope */
+  /** @param {HTMLElement} root @param {App} app @param {URLSearchParams} query @param {import("../dom.js").Scope} scope */
   constructor(root, app, query, scope) {
     this.app = app;
     this.filters = filtersOf(query);
@@ -107,7 +105,7 @@ class List {
     if (!this.#rows.length) show(this.none, empty(nothing(facets, countOf(this.filters))));
     this.#facets = facets ?? this.#facets;
     const known = this.#facets;
-    show(this.summary, fig("segment-list.length", count(this.#rows.length)), more ? " shown, more available." : " in total.", known ? h("span", {}, " Known to the HUD: ", fig("facets.segments", count(known.segments)), ", ", fig("facets.scored", count(known.scored)), " scored.") : null);
+    show(this.summary, fig("segment-list.length", count(this.#rows.length)), more ? " shown, more available." : " shown.", known ? h("span", {}, " In all: ", fig("facets.segments", count(known.segments)), known.segments === 1 ? " segment, " : " segments, ", fig("facets.scored", count(known.scored)), " scored.") : null);
   }
 
   #failed(error) {

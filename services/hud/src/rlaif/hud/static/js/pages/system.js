@@ -1,7 +1,7 @@
 // The system page: services and their checks, queues, dead letters, and the event log.
 
 import { Answer, ApiProblem, authorised, GivenUp, hiddenUntil } from "../api.js";
-import { h, keyed, Scope, show } from "../dom.js";
+import { h, keyed, show } from "../dom.js";
 import { ago, count, percentOf, UNKNOWN } from "../format.js";
 import { ICONS, log, withOwn } from "../panels/loop.js";
 import { bar, cell, empty, fig, from, mountPanels, table } from "../parts.js";
@@ -15,14 +15,12 @@ const FULL = 0.8; // share of a stream's limit
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "System",
-  mount(root, app) {
-    const scope = new Scope();
+  mount(root, app, _params, scope) {
     const queues = new Answer(app, scope, { path: QUEUES, every: OFTEN });
     const letters = new Answer(app, scope, { path: LETTERS, every: SELDOM });
     const ofQueues = (/** @type {string} */ id, /** @type {string} */ title, /** @type {(report: any) => Node} */ make) => ({ id, title, mount: (/** @type {HTMLElement} */ body) => void queues.watch(() => show(body, outdated(queues), queues.content(make, "Asking NATS…"))) });
     scope.add(mountPanels(root, app, [checks, ofQueues("queues", "Queues", queueTable), ofQueues("streams", "Stream storage", streamList), deadLetters(letters), log]));
     scope.add(hiddenUntil(root, [queues, letters]));
-    return () => scope.end();
   },
 };
 

@@ -83,6 +83,6 @@ function change(report, text, least, figure) {
 
 /** @param {number | null} value @param {(value: any) => string} text */
 function signed(value, text) {
-  const plain = text(value).replace("-", "−");
+  const plain = text(value);
   return value !== null && value > 0 && !plain.startsWith("+") ? `+${plain}` : plain;
 }

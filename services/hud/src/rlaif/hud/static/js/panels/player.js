@@ -3,6 +3,7 @@
 import { h, keyed, show } from "../dom.js";
 import { ago, count, duration, percent, percentOf, reward } from "../format.js";
 import { cell, empty, facts, fig, table } from "../parts.js";
+import { short } from "../segments/found.js";
 
 const SHOWN = 12;
 const HEADS = ["Route", "Successful calls", "Latency", "Waiting", "Stale plans", "Completed plans", "Followed", "Bonus"];
@@ -115,8 +116,8 @@ export function callItem(call) {
 
 function segmentOf({ segment_id: id, episode_id: episode }) {
   if (!id) return [];
-  const short = h("code", { title: id }, id.length > 14 ? `${id.slice(0, 6)}…${id.slice(-6)}` : id);
-  return [" of ", episode ? h("a", { href: `/segments/${episode}/${id}` }, short) : short];
+  const name = h("code", { title: id }, short(id));
+  return [" of ", episode ? h("a", { href: `/segments/${episode}/${id}` }, name) : name];
 }
 
 function outcome(call) {

@@ -68,7 +68,7 @@ function drawHeadline(body, { headline }) {
   const [, sentence, sides] = body.children;
   if (!headline) return;
   patch(sentence, headline.parts);
-  show(sides, ...withAndWithout(headline.runs));
+  show(sides, ...(headline.run_id ? withAndWithout(headline.runs) : []));
 }
 
 /** Only changed words are updated, so that a selection or a screen reader is not interrupted. @param {Element} sentence @param {Part[]} parts */

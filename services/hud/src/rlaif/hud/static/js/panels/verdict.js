@@ -27,7 +27,7 @@ function draw(body, place, { segments, loop }, app) {
       decided(row),
       h("span", { class: "quiet-text" }, ago(row.scored_at))),
     questOf(row),
-    row.score ? h("ul", { class: "criteria by-source" }, ...CRITERIA.map((name) => criterion(row, name))) : empty(row.score_problem),
+    row.score ? h("ul", { class: "criteria" }, ...CRITERIA.map((name) => criterion(row, name))) : empty(row.score_problem),
     h("div", { class: "pictures" }, ...place.urls.map(picture)),
     row.score ? words(row.score.rationales) : null,
     h("p", { class: "open-segment" }, h("a", { class: "button", href: addressOfSegment(row) }, "Open this segment")));

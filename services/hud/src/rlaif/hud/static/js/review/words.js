@@ -3,7 +3,7 @@
 import { h, show } from "../dom.js";
 import { ago, count, decimal, percent, reward, UNKNOWN } from "../format.js";
 import { whisker } from "../panels/models/figures.js";
-import { empty, facts, fig } from "../parts.js";
+import { cell, empty, facts, fig, table } from "../parts.js";
 import { addressOfSegment } from "../routes.js";
 
 /**
@@ -49,7 +49,8 @@ export function nameOf(rater, version = null) {
 /** "You agreed with 2 of 3 judges." @param {{agreed: number, asked: number}} report */
 export function agreed({ agreed: same, asked }) {
   if (asked === 0) return "No judge has an opinion on this pair.";
-  return `You agreed with ${same === 0 ? "none" : same} of ${asked} ${asked === 1 ? "judge" : "judges"}.`;
+  if (asked === 1) return same ? "You and the judge agree." : "You and the judge disagree.";
+  return `You agreed with ${same === 0 ? "none" : same} of ${asked} judges.`;
 }
 
 /** An opinion in words: "A is better". @param {Opinion} opinion */
@@ -103,28 +104,29 @@ const FACTS = [
   ["undone", "Withdrawn", "Not used for training; blind ones are still counted below"],
 ];
 
+const ALIKE = "Uniformly sampled pairs";
+const ALL = "All pairs (mostly disputed)";
+
 /** @param {HTMLElement} body @param {Agreement} agreement */
 export function drawAgreement(body, agreement) {
   const { raters, alike, enough_votes: enough } = agreement;
   const drawn = new Map(alike.map((row) => [row.rater, row]));
   show(body,
     facts(FACTS.map(([name, label, title]) => [label, fig(`agreement.${name}`, count(agreement[name])), title]), "three"),
-    h("table", { class: "agreement" },
-      h("thead", {}, h("tr", {}, ...["Rater", "Uniformly sampled pairs", "All pairs (mostly disputed)"].map((head) => h("th", { scope: "col" }, head)))),
-      h("tbody", {}, ...raters.map((row) => h("tr", { "data-rater": row.rater },
-        h("th", { scope: "row", class: isJudge(row.rater) ? "judge" : "" }, nameOf(row.rater)),
-        cell("alike", "Uniformly sampled pairs", drawn.get(row.rater), enough),
-        cell("raters", "All pairs (mostly disputed)", row, enough))))),
+    table({ look: "agreement", heads: ["Rater", ALIKE, ALL], rows: raters.map((row) => h("tr", { "data-rater": row.rater },
+      h("th", { scope: "row", class: isJudge(row.rater) ? "judge" : "" }, nameOf(row.rater)),
+      kappaCell("alike", ALIKE, drawn.get(row.rater), enough),
+      kappaCell("raters", ALL, row, enough))) }).frame,
     h("p", { class: "sub" }, "Cohen's κ: 0 is chance, 1 is perfect agreement; in brackets the 95 % bootstrap interval over pairs. Only first, blind votes are counted, including votes withdrawn later. Lower agreement is expected on disputed pairs."));
 }
 
 /** @param {"alike" | "raters"} list @param {string} label @param {Row | undefined} row @param {number} enough */
-function cell(list, label, row, enough) {
-  if (!row) return h("td", { "data-label": label }, "—");
+function kappaCell(list, label, row, enough) {
+  if (!row) return cell(label, UNKNOWN);
   const field = (/** @type {string} */ name) => `agreement.${list}.${row.rater}.${name}`;
   const { kappa, interval } = kappaOf(row, enough);
   const known = row.enough && row.kappa !== null;
-  return h("td", { "data-label": label },
+  return cell(label,
     h("span", { class: "kappa" }, "κ ", known ? fig(field("kappa"), kappa) : h("span", {}, kappa), known ? whisker({ value: row.kappa, low: row.low, high: row.high }, { range: [-0.5, 1], bound: 0 }) : null),
     h("small", { class: "reported" }, known ? `[${interval}]` : interval),
     h("small", {}, "same answer ", fig(field("agreed"), count(row.agreed)), " of ", fig(field("votes"), count(row.votes))));
@@ -149,9 +151,9 @@ export function reveal(report, pair) {
 }
 
 /** The sentence of `agreed`, with its numbers named. @param {Report} report */
-function agreedWith({ agreed, asked }) {
-  if (asked === 0) return ["No judge has an opinion on this pair."];
-  return ["You agreed with ", fig("vote.agreed", count(agreed)), " of ", fig("vote.asked", count(asked)), asked === 1 ? " judge." : " judges."];
+function agreedWith(report) {
+  if (report.asked < 2) return [agreed(report)];
+  return ["You agreed with ", fig("vote.agreed", count(report.agreed)), " of ", fig("vote.asked", count(report.asked)), " judges."];
 }
 
 /** How much it was in dispute. @param {Line} record */

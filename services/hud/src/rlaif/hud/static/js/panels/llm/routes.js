@@ -126,10 +126,9 @@ function bucketTable(report, all) {
     const at = latencies?.findIndex((bucket) => bucket.from_seconds === start) ?? -1;
     return cell(name, !latencies ? UNKNOWN : at < 0 ? h("span", { "data-derived": true }, "0") : from(LLM, `routes.${index}.latencies.${at}.calls`, count(latencies[at].calls)));
   };
-  return h("table", {},
-    h("caption", {}, "Successful calls by latency"),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Took"), ...report.map(({ name, route }) => h("th", { scope: "col" }, name, " ", h("code", {}, route))))),
-    h("tbody", {}, ...all.map(([start, end]) => h("tr", {}, h("th", { scope: "row" }, between(start, end)), ...report.map((route, index) => calls(route, index, start))))));
+  const heads = ["Took", ...report.map(({ name, route }) => h("span", {}, name, " ", h("code", {}, route)))];
+  const rows = all.map(([start, end]) => h("tr", {}, h("th", { scope: "row" }, between(start, end)), ...report.map((route, index) => calls(route, index, start))));
+  return table({ caption: "Successful calls by latency", heads, rows }).frame;
 }
 
 export const LABELS = "/api/v1/llm/labels";
@@ -172,7 +171,7 @@ function content(report, problem) {
       ["Tokens per useful verdict", h("span", {}, figure("tokens_per_useful_label", compact), h("small", {}, " n ", figure("useful_labels", count))), "Scores and comparisons of two segments with new evidence, in which votes decided at least one learned criterion"],
       ["Tokens per scored segment", h("span", {}, figure("tokens_per_label", compact), h("small", {}, " n ", figure("labels", count))), "Since the judge service started"],
       ["Call seconds per scored segment", figure("seconds_per_label", duration)],
-      ["Tokens today", h("span", {}, from(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, " of ", budget.per_day === null ? "no limit" : from(LABELS, "budget.per_day", compact(budget.per_day)))), "UTC day, all replicas"],
+      ["Tokens today", h("span", {}, from(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, ...(budget.per_day === null ? [", no limit"] : [" of ", from(LABELS, "budget.per_day", compact(budget.per_day))]))), "UTC day, all replicas"],
     ]),
     h("ul", { class: "plain judge-costs" }, ...report.judges.map(judge)));
 }

@@ -2,7 +2,7 @@
 
 import { Answer } from "../../api.js";
 import { h, s } from "../../dom.js";
-import { count, decimal, percent, reward, UNKNOWN } from "../../format.js";
+import { count, decimal, known, percent, reward, UNKNOWN } from "../../format.js";
 import { cell, fig, from } from "../../parts.js";
 import { idOf } from "../../segments/found.js";
 
@@ -16,8 +16,6 @@ export const REJECTED = `${MODELS}/rejected?limit=100`;
 export const named = (version) => fig(`reward_models.published.${version}.version`, `v${version}`);
 
 /** @typedef {{value?: number | null, low?: number | null, high?: number | null}} Measured */
-
-const known = (/** @type {number | null | undefined} */ value) => value !== null && value !== undefined;
 
 /** What an interval is, for a title. @param {number | null | undefined} confidence */
 export const ofConfidence = (confidence) => (known(confidence) ? `Bootstrap interval over episodes; each bound at ${percent(confidence)} one-sided confidence` : "Bootstrap interval over episodes with one-sided bounds");

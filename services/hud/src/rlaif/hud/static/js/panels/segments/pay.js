@@ -24,7 +24,7 @@ export function payOf(report, cursor, scope) {
   const say = (/** @type {number | null} */ step) => setText(here, wordsOf(report.steps.find((/** @type {any} */ each) => each.step === step)));
   say(cursor.get());
   scope.add(cursor.watch(say));
-  return h("div", {}, sums(report), here, h("div", { class: "pay-charts" }, ...charts));
+  return h("div", {}, sums(report), here, h("div", { class: "charts" }, ...charts));
 }
 
 function sums({ pay }) {
