@@ -6,7 +6,7 @@ import pytest
 
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.memory_map import address
+from rlaif.testing.data.written_ram import written_ram
 
 JOYPAD, A_FRAMES, UP_FRAMES = 0xFF82, 0xFF83, 0xFF84
 """Buttons of the last frame (0 is pressed; d-pad in the high nibble); frames with A; with UP."""
@@ -81,26 +81,6 @@ def emulator(emulators: Callable[[], Emulator]) -> Emulator:
     return emulators()
 
 
-_IN_PLAY = (
-    ("wGameState", 2), ("wCutsceneIndex", 1), ("wSavefileString", b"Z11216-0"), ("w1Link.state", 1),
-    ("wScrollMode", 1), ("wLinkHealth", 12), ("wLinkMaxHealth", 12), ("wDungeonIndex", 0xFF),
-    ("wLinkObjectIndex", 0xD0), ("wLinkPushingDirection", 0xFF),
-)  # fmt: skip
-"""RAM of a player with control and three hearts in overworld room 0x00."""
-
-
 @pytest.fixture
 def make_ram() -> Callable[..., RamBlocks]:
-    """Makes RAM in play, with writes: (symbol or address, byte or bytes)."""
-
-    def make(
-        *writes: tuple[str | int, int | bytes], floor: bytes = bytes(256), play: bool = True
-    ) -> RamBlocks:
-        wram = bytearray(0x2000)
-        for where, value in (*(_IN_PLAY if play else ()), *writes):
-            at = (address(where) if isinstance(where, str) else where) - 0xC000
-            data = bytes([value]) if isinstance(value, int) else value
-            wram[at : at + len(data)] = data
-        return RamBlocks(bytes(wram), floor)
-
-    return make
+    return written_ram

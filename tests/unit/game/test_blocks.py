@@ -2,6 +2,7 @@ import pytest
 
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import LiveRam, RamBlocks, read_blocks
+from rlaif.testing.data.written_ram import written_ram
 
 
 @pytest.mark.parametrize(("wram", "layout"), [(0x1FFF, 256), (0x2000, 255), (0x2001, 256)])
@@ -36,7 +37,6 @@ def test_live_ram_follows_the_emulator(rom_maker, colour):
 
 
 def test_a_bit_set_is_read_across_bytes():
-    wram = bytearray(0x2000)
-    wram[0x693] = 0x01
-    assert RamBlocks(bytes(wram)).bit(0xC692, 8)
-    assert not RamBlocks(bytes(wram)).bit(0xC692, 0)
+    ram = written_ram((0xC693, 0x01), play=False)
+    assert ram.bit(0xC692, 8)
+    assert not ram.bit(0xC692, 0)

@@ -14,6 +14,7 @@ from rlaif.game.encoder.numba_look import Encoder, EncoderCache
 from rlaif.game.encoder.reference import encode
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
+from rlaif.testing.data.written_ram import written_ram
 
 SIZE, LAYOUT_SIZE = 0x2000, 256
 
@@ -27,18 +28,13 @@ def random_ram(seed, zeros=0.5):
 
 def playing_ram():
     """In a dungeon, in control: the moment in which most bytes matter."""
-    wram = bytearray(SIZE)
-    for name, value in (
-        ("wGameState", b"\x02\x01"), ("wSavefileString", b"Z11216-0"), ("w1Link.state", b"\x01"),
-        ("wScrollMode", b"\x01"), ("wLinkHealth", b"\x08\x10"), ("wDungeonIndex", b"\x01\x09\x01"),
-        ("wActiveGroup", b"\x04"), ("wActiveRoom", b"\x20"), ("w1Link.yh", b"\x38\x00\x48"),
-        ("wActiveCollisions", b"\x03"),
-    ):  # fmt: skip
-        at = address(name) - 0xC000
-        wram[at : at + len(value)] = value
     layout = bytearray(LAYOUT_SIZE)
     layout[64 + 9], layout[64 + 1], layout[64 + 10] = 0x20, 0x33, 0x44
-    return RamBlocks(bytes(wram), bytes(layout))
+    return written_ram(
+        ("wLinkHealth", b"\x08\x10"), ("wDungeonIndex", b"\x01\x09\x01"), ("wActiveGroup", 4),
+        ("wActiveRoom", 0x20), ("w1Link.yh", b"\x38\x00\x48"), ("wActiveCollisions", 3),
+        floor=bytes(layout),
+    )  # fmt: skip
 
 
 def encoded(encoder, ram):

@@ -11,27 +11,21 @@ from rlaif.contracts.game.observation import (
     slot_index,
 )
 from rlaif.game.encoder.reference import encode
-from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
+from rlaif.testing.data.written_ram import written_ram
 
 X, Y = 72, 56
 """Where the player stands: half tile column 9, row 7."""
 
-CONTROL = [
-    ("wGameState", 2), ("wCutsceneIndex", 1), ("wSavefileString", b"Z11216-0"),
-    ("w1Link.state", 1), ("wScrollMode", 1), ("wLinkHealth", 8), ("wLinkMaxHealth", 16),
-    ("wDungeonIndex", 0xFF), ("wActiveRoom", 0x55), ("wLinkPushingDirection", 0xFF),
-    ("w1Link.xh", X), ("w1Link.yh", Y), ("w1Link.direction", 2), ("wRoomStateModifier", 1),
-]  # fmt: skip
-
 
 def observe(*writes):
-    wram = bytearray(0x2000)
-    for where, value in (*CONTROL, *writes):
-        at = (address(where) if isinstance(where, str) else where) - 0xC000
-        data = bytes([value]) if isinstance(value, int) else value
-        wram[at : at + len(data)] = data
-    return encode(RamBlocks(bytes(wram)))
+    return encode(
+        written_ram(
+            ("wLinkHealth", 8), ("wLinkMaxHealth", 16), ("wActiveRoom", 0x55),
+            ("w1Link.xh", X), ("w1Link.yh", Y), ("w1Link.direction", 2), ("wRoomStateModifier", 1),
+            *writes,
+        )
+    )  # fmt: skip
 
 
 def treasure(number):

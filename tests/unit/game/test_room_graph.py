@@ -5,10 +5,9 @@ import json
 import pytest
 
 from rlaif.game.machine.actions import Action
-from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.motion.room_graph import Crossing, RoomGraph, RoomGraphError, RoomId
 from rlaif.game.motion.room_watcher import RoomWatcher
+from rlaif.testing.data.written_ram import written_ram
 
 A, B, C, D = (RoomId(0, number) for number in range(4))
 
@@ -90,18 +89,11 @@ def test_a_stored_crossing_with_an_unknown_kind_is_refused():
 
 
 def ram(room, x, y, *, group=0, facing=1, control=True, health=12):
-    wram = bytearray(0x2000)
-    values = {
-        "wGameState": 2, "wCutsceneIndex": 1 if control else 0, "wLinkHealth": health,
-        "w1Link.state": 1, "wScrollMode": 1 if control else 8, "wActiveRoom": room,
-        "wActiveGroup": group, "w1Link.xh": x, "w1Link.yh": y, "w1Link.direction": facing,
-        "wLinkObjectIndex": 0xD0,
-    }  # fmt: skip
-    for name, value in values.items():
-        wram[address(name) - 0xC000] = value
-    start = address("wSavefileString") - 0xC000
-    wram[start : start + 8] = SAVEFILE_STRING
-    return RamBlocks(bytes(wram))
+    return written_ram(
+        ("wCutsceneIndex", int(control)), ("wScrollMode", 1 if control else 8),
+        ("wLinkHealth", health), ("wActiveGroup", group), ("wActiveRoom", room),
+        ("w1Link.xh", x), ("w1Link.yh", y), ("w1Link.direction", facing),
+    )  # fmt: skip
 
 
 def seen(*moments):

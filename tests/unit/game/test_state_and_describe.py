@@ -15,20 +15,11 @@ from rlaif.game.memory.predicates import (
 from rlaif.game.memory.state import decode
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.judge.evidence.described import VOCABULARY
+from rlaif.testing.data.written_ram import written_ram
 
 
 def ram_of(*writes):
-    wram = bytearray(0x2000)
-    base = [
-        ("wGameState", 2), ("wCutsceneIndex", 1), ("wSavefileString", b"Z11216-0"),
-        ("w1Link.state", 1), ("wScrollMode", 1), ("wLinkHealth", 10), ("wLinkMaxHealth", 12),
-        ("wDungeonIndex", 0xFF),
-    ]  # fmt: skip
-    for where, value in (*base, *writes):
-        at = (address(where) if isinstance(where, str) else where) - 0xC000
-        data = bytes([value]) if isinstance(value, int) else value
-        wram[at : at + len(data)] = data
-    return RamBlocks(bytes(wram))
+    return written_ram(("wLinkHealth", 10), *writes)
 
 
 def test_numbers_are_decoded_by_their_encoding():

@@ -5,10 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
+from rlaif.testing.data.written_ram import written_ram
 from rlaif.trainer.curriculum.verification import Goal, Moment, sufficient
-
-CONTROL = {"wGameState": 2, "wCutsceneIndex": 1, "w1Link.state": 1}
 
 
 def ram(**changes: int) -> RamBlocks:
@@ -22,14 +20,8 @@ def ram(**changes: int) -> RamBlocks:
         "wLinkHealth": 8,
         "wNumBombs": 3,
         "wObtainedTreasureFlags": 0x20,
-        **CONTROL,
     }
-    wram = bytearray(0x2000)
-    at = address("wSavefileString") - 0xC000
-    wram[at : at + len(SAVEFILE_STRING)] = SAVEFILE_STRING
-    for name, value in (values | changes).items():
-        wram[address(name) - 0xC000] = value
-    return RamBlocks(bytes(wram))
+    return written_ram(*(values | changes).items())
 
 
 GOAL = Goal(frozenset({"map:1"}), Moment.of(ram()))

@@ -5,20 +5,18 @@ from hypothesis import strategies as st
 
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import ROOM_VISITED, address
+from rlaif.testing.data.written_ram import written_ram
 from rlaif.trainer.search.marks import large, level_of, marks_of, weight_of
 
 TREASURES, FLAGS = address("wObtainedTreasureFlags"), 0xC700
 
 
 def ram(**at: int) -> RamBlocks:
-    return written({address(name): value for name, value in at.items()})
+    return written_ram(*at.items(), play=False)
 
 
 def written(places: dict[int, int]) -> RamBlocks:
-    wram = bytearray(0x2000)
-    for where, value in places.items():
-        wram[where - 0xC000] = value
-    return RamBlocks(bytes(wram))
+    return written_ram(*places.items(), play=False)
 
 
 def test_a_new_game_has_no_flags():

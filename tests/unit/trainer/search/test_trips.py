@@ -6,9 +6,9 @@ import pytest
 from rlaif.game.decisions.catalog import LEAVE, go_to
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.motion.grid import WALKS, tile_under
 from rlaif.game.motion.room_graph import Crossing, RoomGraph, RoomId
+from rlaif.testing.data.written_ram import written_ram
 from rlaif.trainer.search.proposals import Tries, destination, room_key, trip
 
 HERE, NEXT, CAVE = RoomId(0, 0x77), RoomId(0, 0x78), RoomId(5, 0xA1)
@@ -17,16 +17,10 @@ DOOR = Crossing(NEXT, CAVE, "warp", Action.UP, 40, 24, 40, 100)
 
 
 def ram_in(room: RoomId) -> RamBlocks:
-    wram = bytearray(0x2000)
-    values = {
-        "wGameState": 2, "wCutsceneIndex": 1, "w1Link.state": 1, "wScrollMode": 1,
-        "wActiveGroup": room.group, "wActiveRoom": room.room, "w1Link.xh": 80, "w1Link.yh": 70,
-    }  # fmt: skip
-    for name, value in values.items():
-        wram[address(name) - 0xC000] = value
-    at = address("wSavefileString") - 0xC000
-    wram[at : at + 8] = SAVEFILE_STRING
-    return RamBlocks(bytes(wram))
+    return written_ram(
+        ("wActiveGroup", room.group), ("wActiveRoom", room.room), ("w1Link.xh", 80),
+        ("w1Link.yh", 70),
+    )  # fmt: skip
 
 
 def test_a_trip_crosses_edges_and_doors_until_it_reaches_the_room():
