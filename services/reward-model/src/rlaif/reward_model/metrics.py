@@ -11,7 +11,7 @@ class RewardModelMetrics:
     def __init__(self, metrics: ServiceMetrics) -> None:
         self._labels = metrics.gauge("labels", "Labels that the next training uses.")
         self._skipped = metrics.gauge(
-            "scores_skipped", "Score objects that are no label, by reason.", ("reason",)
+            "scores_skipped", "Score objects that are not labels, by reason.", ("reason",)
         )
         self._attempts = metrics.counter("attempts", "Trainings by outcome.", ("outcome",))
         self._seconds = metrics.histogram("training_seconds", "Duration of a training.")

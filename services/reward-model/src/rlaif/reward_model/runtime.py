@@ -55,7 +55,7 @@ WatchedStores = tuple[WatchedStore, WatchedStore]
 class HistoryListener:
     """Feeds the stored history of runs to the monitor and acts on its alarms.
 
-    `follow` gives the events of `HISTORY`, from the first stored one. Without `rollback` alarms are
+    `follow` yields the stored events of `HISTORY` and new ones. Without `rollback` alarms are
     only counted and logged.
     """
 
@@ -71,7 +71,7 @@ class HistoryListener:
         async for event in self.follow():
             try:
                 await self.observe(event.data)
-            except Exception:  # the event's fault: it is stored, and comes again at each start
+            except Exception:  # the event is stored, and would fail again at each start
                 logger.exception("the reward hacking monitor skips event %s", event.id)
 
     async def observe(self, data: EventData) -> None:
@@ -278,7 +278,7 @@ async def publish_status(
 ) -> None:
     """Publish `RewardModelStatus` on every change and periodically, until cancelled.
 
-    Not before the champion was read: "none is live" would be wrong.
+    Starts when the champion has been read: before, "none is live" would be wrong.
     """
     seconds = asyncio.get_running_loop().time
     repeated = Repeated()

@@ -15,8 +15,8 @@ class TrainingSettings:
     """When a candidate is trained, and how often the object store is polled.
 
     Attributes:
-        retrain_min_new: New labels that start a training. Fewer: fresher models, more chances to
-            pass by luck.
+        retrain_min_new: New labels that start a training. With fewer, models are fresher but more
+            candidates pass by chance.
         poll_seconds: Pause between polls without an event.
         relist_seconds: Pause between full listings, which find scores whose events were lost.
     """

@@ -53,7 +53,7 @@ class TrainingStatus(BaseModel, frozen=True):
 
     state: Literal["idle", "training"]
     judge_config: str | None = Field(
-        description="Judge configuration that is learned; null before the first score."
+        description="Judge configuration in use; null before the first score."
     )
     labels: int = Field(description="Labels of the newest observation layout.")
     new_labels: int = Field(description="Labels, and votes on pairs, that no training has used.")
@@ -64,7 +64,7 @@ class TrainingStatus(BaseModel, frozen=True):
         description="Decided held-out pairs of the last training, and the number that the gate "
         "requires."
     )
-    skipped: dict[str, int] = Field(description="Reason → score objects that are no label.")
+    skipped: dict[str, int] = Field(description="Reason → score objects that are not labels.")
     judge_configs: tuple[JudgeConfigCounts, ...] = Field(
         default=(), description="All judge configurations with scores."
     )

@@ -1,4 +1,4 @@
-"""The training task: polls labels, decides when to train, and publishes what a process trained.
+"""The training task: polls labels, decides when to train, and publishes passing candidates.
 
 Events only wake it early; without any, it polls the store periodically.
 """
@@ -46,7 +46,7 @@ from rlaif.storage.ports import ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
 
-_TRIES = 3
+_MAX_FAILURES = 3
 """Failed trainings after which the next one waits for new labels."""
 
 _NO_JUDGE_CONFIG = "unknown"
@@ -113,7 +113,7 @@ class TrainingLoop:
         models: ObjectStore | None = None,
         train: Callable[[Request], Awaitable[Candidate]],
     ) -> None:
-        """Learn the labels of `log` by `train`, publish to `registry`, send events to `outbox`.
+        """Train on the labels of `log` with `train`, publish to `registry`, report to `outbox`.
 
         Pairs that judges should compare are written to `models`.
         """
@@ -152,7 +152,7 @@ class TrainingLoop:
 
     @property
     def judge_config(self) -> str | None:
-        """The judge configuration that is learned; None before the first score."""
+        """The judge configuration in use; None before the first score."""
         return self._known.judge_config
 
     @property
@@ -183,7 +183,7 @@ class TrainingLoop:
     async def run(self) -> None:
         """Repair the registry, then poll, train and publish until `stop`.
 
-        A `StorageError` means that the registry could not be repaired: run again.
+        A `StorageError` means that the registry could not be repaired: call it again.
         """
         await self.champions.heal()
         while not self._signals.stop:
@@ -198,7 +198,7 @@ class TrainingLoop:
             await pause(self._timing.poll_seconds, unless=self._signals.wake)
 
     async def step(self) -> None:
-        """Repair a lost champion, publish waiting events, poll labels, train if it is time."""
+        """Repair a lost champion, publish waiting events, poll labels, and train if it is due."""
         await self.champions.heal_if_lost()
         await self._outbox.flush()
         await self._poll()
@@ -321,18 +321,18 @@ class TrainingLoop:
         return PotentialFunction(champion) if champion is not None else None
 
     def _fail(self, error: TrainingFailedError, labels: list[LabelledSegment]) -> None:
-        """Report it; every third failure in a row ends the tries with these labels."""
+        """Report the failure; after every third in a row, wait for new labels."""
         logger.error("%s", error)
         results = self._results
         results.failure = str(error)
         results.failures += 1
-        if results.failures % _TRIES == 0:
+        if results.failures % _MAX_FAILURES == 0:
             results.trained = _ids_of(labels)
 
     def _write_wanted(
         self, models: ObjectStore, net: Weighted, labels: list[LabelledSegment]
     ) -> None:
-        """Ask judges to compare pairs that the networks disagree about; also if it was rejected."""
+        """Request comparisons of pairs that the networks disagree about, also after a rejection."""
         wanted = WantedComparisons(
             judge_config=self.judge_config or _NO_JUDGE_CONFIG,
             pairs=pairs_to_compare(net, labels, self._log.compared, self.settings),
@@ -377,7 +377,7 @@ class TrainingLoop:
         return found[0] == found[1]
 
     async def _reexamine(self, live: Live, candidate: Candidate) -> None:
-        """Withdraw the champion if labels that came after it significantly contradict it."""
+        """Withdraw the champion if newer labels significantly contradict it."""
         if candidate.folds is None:
             return
         found = await asyncio.to_thread(

@@ -1,9 +1,9 @@
-"""`python -m rlaif.reward_model.training_process PARENT`: trainings, in a process of their own.
+"""`python -m rlaif.reward_model.training_process PARENT`: runs trainings in a separate process.
 
 torch takes 150 MB, so the service does not import it. The process waits for the next training and
 ends after a minute without one: importing torch costs as much CPU time as a small training.
-Requests and candidates are pickled: both ends are the same program on the same machine, and what
-came from outside was parsed before.
+Requests and candidates are pickled: both ends are the same program on the same machine, and
+external data was validated before.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from rlaif.service.child_process import (
 IDLE_SECONDS = 60.0
 _START_SECONDS = 120.0
 _SECONDS_PER_STEP = 0.01
-"""Time limit per label and pass, a hundred times what it takes on one core."""
+"""Time limit per label and pass, a hundred times the duration on one core."""
 
 _ALARM_GRACE_SECONDS = 5.0
 
@@ -53,7 +53,7 @@ class Request:
 
 
 class TrainingProcess:
-    """Trains one candidate at a time in a process, which is started when there is none."""
+    """Trains one candidate at a time in a process that is started on demand."""
 
     def __init__(self, *, idle_seconds: float = IDLE_SECONDS) -> None:
         """End the process after `idle_seconds` without a training."""
@@ -122,16 +122,16 @@ class TrainingProcess:
 
 
 def main() -> int:
-    """Train what is asked for until the input ends; returns the exit code."""
+    """Train on each request until the input ends; returns the exit code."""
     end_with(int(sys.argv[1]))
     output = own_output()
-    # Only here, because it imports torch: this module is the service's, too.
+    # Imported here because it imports torch, and the service imports this module.
     from rlaif.reward_model.learning.training import train_candidate
 
     while (packed := next_request(sys.stdin.buffer)) is not None:
         request: Request = pickle.loads(packed)
         del packed  # tens of MB during the training
-        # It applies if the service, which kills a late training, is gone.
+        # For the case that the service, which kills a late training, is gone.
         signal.setitimer(signal.ITIMER_REAL, request.seconds + _ALARM_GRACE_SECONDS)
         candidate = train_candidate(
             request.labels, settings=request.settings, champion=request.champion

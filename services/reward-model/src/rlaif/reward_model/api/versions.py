@@ -113,7 +113,7 @@ def _add_examining(router: APIRouter, training: Training) -> None:
 
     @router.get("/{version}/examination", operation_id="examine_reward_model")
     async def examine_reward_model(version: Version) -> ExaminationReport:
-        """One version on the present labels: accuracy, calibration, shaping reward by slot."""
+        """One version on the current labels: accuracy, calibration, shaping reward by slot."""
         active = ready(training())
         registry, labels = active.champions.registry, active.labels
         key = version, label_digest(labels)

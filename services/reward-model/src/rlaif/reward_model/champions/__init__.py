@@ -1,1 +1,1 @@
-"""What was published: the registry, comparison, and whether the champion is being gamed."""
+"""Published models: the registry, comparisons, and detection of reward hacking."""

@@ -1,8 +1,8 @@
-"""Examines the live champion again on labels that came after it.
+"""Re-examines the live champion on labels that are newer than it.
 
-The gate examined it once, with the labels of that day. Later trainings have new labels, of episodes
-that the champion was neither trained on nor selected by. If they show significantly that it ranks
-segments wrongly, it is withdrawn: an older version that still holds goes live, or none.
+The gate examined it once, with the labels of that time. Later trainings have new labels, of
+episodes that the champion was neither trained nor selected on. If they show significantly that it
+ranks segments wrongly, it is withdrawn: an older version that still passes goes live, or none.
 """
 
 import logging
@@ -22,14 +22,14 @@ from rlaif.storage.ports import StorageError
 logger = logging.getLogger(__name__)
 
 _MAX_VERSIONS = 5
-"""Older versions that are tried."""
+"""Maximum number of older versions to examine."""
 
 _MIN_EPISODES = 4
 _MAX_SHORTFALL = 0.1
-"""Accuracy by which a model may fall short of networks that know the newer labels."""
+"""Accuracy by which a model may fall short of networks fitted to the newer labels."""
 
 _MIN_ACCURACY = 0.55
-"""Of an older version that goes live again."""
+"""Minimum accuracy of an older version to go live again."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Demotion:
 
 @dataclass(frozen=True)
 class Reexamination:
-    """A model on episodes of which no label was known when it was trained.
+    """Results of a model on episodes without a label at the time of its training.
 
     Attributes:
-        accuracy: Without a value if there are too few episodes or pairs.
-        gain: Its accuracy minus that of networks that know the newer labels.
+        accuracy: Its value is None if there are too few episodes or pairs.
+        gain: Its accuracy minus that of networks fitted to the newer labels.
     """
 
     accuracy: Accuracy
@@ -97,7 +97,7 @@ def reexamine(
 def find_demotion(
     registry: ModelRegistry, live: Live, folds: CrossFit, settings: CandidateSettings
 ) -> Demotion | None:
-    """Examine the champion on newer labels; None if it holds, or if there are few. Blocks.
+    """Examine the champion on newer labels; None if it passes, or if they are few. Blocks.
 
     `folds` are those of the newest training.
     """
@@ -128,7 +128,7 @@ def _again(
     folds: CrossFit,
     settings: CandidateSettings,
 ) -> Reexamination | None:
-    """None if the file of the version cannot be used with these labels."""
+    """Re-examine an older version; None if its file cannot be used with these labels."""
     layout = folds.side.segments[0].layout_version
     try:
         net = registry.network(manifest.version, layout_version=layout)

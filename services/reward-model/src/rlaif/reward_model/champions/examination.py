@@ -1,4 +1,4 @@
-"""Examines published versions on the present labels: accuracy, calibration, reward by slot."""
+"""Examines published versions on the current labels: accuracy, calibration, reward by slot."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -162,7 +162,7 @@ class Champions:
     async def _change(
         self, why: Why, work: Callable[[], Live | None], description: str | None = None
     ) -> Live | None:
-        """Run `work`, remember the champion that it gives, and publish it; None changes nothing."""
+        """Run `work`, then cache and publish the champion that it returns; None: no change."""
         async with self._lock:
             live = await asyncio.to_thread(work)
         if live is None:

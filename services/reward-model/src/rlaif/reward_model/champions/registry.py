@@ -15,7 +15,7 @@ mistake, neither replaces a champion that it has not read: `champion.json` is wr
 
 `champion.json` is the only object that is replaced, so it is the one that can be damaged by hand.
 Each activation leaves a copy, `reward_model/activations/N.json`, with its pin; `heal` rebuilds a
-missing or unreadable champion from the last copy that names a usable version.
+missing or unreadable champion from the newest copy that names a usable version.
 """
 
 import hashlib
@@ -168,7 +168,7 @@ class ModelRegistry:
                 model_sha256=hashlib.sha256(data).hexdigest(),
                 spec=candidate.net.spec,
                 judge_config=judge_config,
-                # A withdrawn version is no target of a rollback.
+                # A withdrawn version is not a target of a rollback.
                 parent_version=live.manifest.version if live and live.pays else None,
                 labels=candidate.labels,
                 preferences=candidate.preferences,

@@ -1,10 +1,9 @@
 """Detects reward hacking: the reward model's potential rises without progress in the game.
 
 Series 1 comes from the stored history of the live run (`run.started`, `run.iterated`): the mean
-potential of the live model per point, and what the game's RAM says about the episodes that ended in
-it. Series 2 are the judges' scores of segments of the same run. When the potential rose over a
-window and RAM progress stayed flat, or the judges' scores fell, the monitor raises one alarm with
-these reasons.
+potential of the live model per point, and RAM figures of the episodes that ended in it. Series 2
+are the judges' scores of segments of the same run. When the potential rose over a window and RAM
+progress stayed flat, or the judges' scores fell, the monitor raises one alarm with these reasons.
 
 Reward models are replaced within a window and differ in scale. The rise is therefore fitted per
 version (a least-squares line) and summed; jumps between versions do not count.
@@ -56,11 +55,11 @@ _MIN_JUDGED_SIGMAS = 2.58
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """What the monitor keeps of a `RunIterated`.
+    """The figures that the monitor keeps of a `RunIterated`.
 
     Attributes:
         ended: Episodes of the window's run that ended up to here.
-        potentials: Points with a potential, likewise.
+        potentials: Points of the window with a potential up to here.
         figures: RAM figure → its sum over episodes, and their number.
     """
 
@@ -74,7 +73,7 @@ class _Point:
 
 @dataclass
 class RewardHackingMonitor:
-    """Folds the stored history of runs; `alarm` is the last of `alarms`, None before the first.
+    """Aggregates the stored history of runs; `alarm` is the newest of `alarms`, or None.
 
     Only the attempt of a run that started last counts. A gap in its history begins a new window.
     """
@@ -94,7 +93,7 @@ class RewardHackingMonitor:
         return len(self._points)
 
     def started(self, event: RunStarted) -> None:
-        """A run started, or resumed from a checkpoint: what came after its step is void."""
+        """Handle the start of a run, or its resumption: points after its step are discarded."""
         if self._run is not None and self._run[0] != event.run_id:
             self._points.clear()
         while self._points and self._points[-1].env_step > event.env_step:
@@ -102,7 +101,7 @@ class RewardHackingMonitor:
         self._run, self._step = (event.run_id, event.attempt), event.env_step
 
     def changed(self, event: ChampionChanged) -> None:
-        """From here on another champion is live, or the same is pinned."""
+        """Handle a change of the champion: another one is live, or the same one is pinned."""
         self._activation = event.activation
 
     def iterated(

@@ -1,10 +1,10 @@
-"""Merges near-duplicates: segments with nearly equal observations become one label, and weighs it.
+"""Merges near-duplicates: segments with nearly equal observations become one weighted label.
 
 An agent that stands still or stays in a menu produces the same segment repeatedly. Such segments
 would fill the pairs, and one on each side of the split would leak held-out labels. A label that was
-seen in many episodes shows what the policy does, so its weight grows with the logarithm of their
-number; copies within one episode count once. Episodes are the independent units, so none has more
-than a share of the whole weight.
+seen in many episodes is typical of the policy, so its weight grows with the logarithm of their
+number; copies within one episode count once. Episodes are the independent units, so the share of
+each in the total weight is limited.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,10 +21,10 @@ MAX_DIFFERENT_BITS = 2
 differs throughout the segment makes 7 bits."""
 
 MAX_LABEL_WEIGHT = 4.0
-"""Reached by a label seen in eight episodes; a label seen in one has weight 1."""
+"""Weight of a label seen in eight or more episodes; a label seen in one has weight 1."""
 
 MAX_EPISODE_SHARE = 0.1
-"""Of the whole weight; twice an equal share while there are fewer than twenty episodes."""
+"""Of the total weight; twice an equal share while there are fewer than twenty episodes."""
 
 _ROUNDS = 50
 _ROWS = 8

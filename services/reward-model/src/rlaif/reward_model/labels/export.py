@@ -1,4 +1,4 @@
-"""Export of the label log: one line per score object, with everything that led to its values."""
+"""Export of the label log: one line per score object, with the full provenance of its values."""
 
 import io
 import json
@@ -65,8 +65,8 @@ def parquet(entries: Iterable[Entry], columns: Sequence[str] = ()) -> bytes:
         ParquetMissingError: pyarrow is not installed.
     """
     try:
-        import pyarrow  # type: ignore[import-untyped]  # it ships no types
-        import pyarrow.parquet  # type: ignore[import-untyped]  # likewise
+        import pyarrow  # type: ignore[import-untyped]  # no type stubs
+        import pyarrow.parquet  # type: ignore[import-untyped]  # no type stubs
     except ImportError as error:
         raise ParquetMissingError("install pyarrow, or ask for format=jsonl") from error
     rows = [_flat(entry) for entry in entries]

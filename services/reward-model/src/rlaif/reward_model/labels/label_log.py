@@ -1,23 +1,23 @@
 """The score objects in the store as labels, kept in memory and up to date.
 
-The objects are the log: they are written once, with everything that led to the values. Events are
+The objects are the log: they are written once, with the provenance of the values. Events are
 hints only. A poll reads the objects that they name and continues a listing, a limited number of
 keys at a time, which finds those whose events were lost. Each object is read once, except
 provisional scores, which may be replaced.
 
 An object is read only if its label is to be kept. Half of the kept labels are the newest ones,
-which show the present policy. Alone they would be half an hour of play; the other half is a sample
-of all older episodes, which take turns. The sample depends on names and times only: neither labels
-nor the split have an influence, and a restart draws the same one.
+which represent the current policy but cover only half an hour of play. The other half is sampled
+from all older episodes in turn. The sample depends on ids and times only, not on labels or the
+split, and is the same after a restart.
 
-Memory is bounded: scores outside a sample three times as large are forgotten. A score outside the
-sample of some scores is outside the sample of more scores, too. So one that was forgotten and is
-listed or announced again is forgotten again: it is neither read nor counted a second time.
+Memory is bounded: scores outside a sample three times as large are dropped. A score outside the
+sample of a set is also outside that of any superset. So a dropped score that is listed or
+announced again is dropped again: it is neither read nor counted a second time.
 
 Labels of different judge configurations are never mixed. During a rolling upgrade, judges of two
-configurations score in turns; following the last scorer would discard the labels each time. So the
-newer configuration is chosen once it has enough labels to train on, or once the older one has been
-silent for a while. The choice follows from the scores, so a restart gives the same answer.
+configurations alternate; switching to that of the newest score would discard the labels each time.
+So the newer configuration is chosen once it has enough labels to train on, or once the older one
+has been inactive for a while. The choice depends on the scores only, also after a restart.
 
 A person's score of a segment (`scores/human-{n}/`, n counts the revisions) replaces the judges'
 score, whatever their configuration; the highest revision counts. People's votes on pairs
@@ -52,13 +52,13 @@ KEYS_PER_POLL = 1000
 _HUMAN_SCORES = "scores/human-"
 
 OLDER = "older"
-"""Reason of a score that is not kept."""
+"""Reason code of a score that is not kept."""
 
 _MAX_READ = 2
-"""Scores that one poll reads at most, as a multiple of the labels that are kept."""
+"""Maximum number of scores that one poll reads, as a multiple of the kept labels."""
 
 _KNOWN = 1 + _MAX_READ
-"""Scores whose keys are known after a poll, likewise; a listing may double them before."""
+"""Scores in memory after a poll, as the same multiple; a listing may double them meanwhile."""
 
 _SALT = b"label-reservoir"
 
@@ -68,16 +68,16 @@ class JudgeConfigCounts(BaseModel, frozen=True):
 
     judge_config: str
     scores: int = Field(description="Score objects, as of the last complete listing.")
-    labels: int = Field(description="Those kept as labels; 0 if it has been silent for long.")
-    learned: bool = Field(description="Whether its labels are learned from now.")
+    labels: int = Field(description="Those kept as labels; 0 without recent scores.")
+    learned: bool = Field(description="Whether its labels are in use.")
 
 
 class ConfigLabels:
-    """Labels of one judge configuration; those of people form one configuration together.
+    """Labels of one judge configuration; all scores by people form one configuration.
 
     Attributes:
         labels: By key of the score.
-        reasons: Key → why a known score object is no label.
+        reasons: Key → why a known score object is not a label.
         first, last: Times of the first and the last score, in seconds since 1970.
     """
 
@@ -122,7 +122,7 @@ class ConfigLabels:
         if not self._unread:
             return
         self._forget_others(held)
-        # Scores that turn out to be no labels make room for others.
+        # Scores that are not labels make room for others.
         budget = inf if self._limit is None else _MAX_READ * self._limit
         while budget > 0:
             wanted = self._unread & self._sample(self._unread | self.labels.keys(), held)
@@ -136,7 +136,7 @@ class ConfigLabels:
             del self.labels[key]
 
     def forget(self) -> None:
-        """Drop all labels; the scores would be read again."""
+        """Drop all labels; the next `read` reads the scores again."""
         self._unread = set(self._times)
         self.reasons.clear()
         self.labels.clear()
@@ -155,7 +155,7 @@ class ConfigLabels:
             self.labels[key] = result
 
     def _forget_others(self, held: Set[str]) -> None:
-        """Forget scores that are no candidates for labels."""
+        """Drop scores that are not candidates for labels."""
         if self._limit is None or len(self._times) <= _KNOWN * self._limit:
             return
         kept = self.labels.keys() | sample(self._times, _KNOWN * self._limit, held)
@@ -165,7 +165,7 @@ class ConfigLabels:
         self._unread &= kept
 
     def _to_keep(self, held: Set[str]) -> Set[str]:
-        """Labels that stay: those of the newest layout first, as only they can be learned."""
+        """Labels to keep: those of the newest layout first, as only they can be used."""
         if self._limit is None or len(self.labels) <= self._limit:
             return self.labels.keys()
         newest = self.labels[max(self.labels, key=lambda key: (self._times[key], key))]
@@ -196,7 +196,7 @@ class ComparisonLog:
         self.records: list[ComparisonRecord] = []
 
     def read(self, reader: ScoreReader, labels: Iterable[LabelledSegment]) -> None:
-        """Read new records, and drop those of segments that are no labels. Blocks."""
+        """Read new records, and drop those of segments that are not labels. Blocks."""
         known = {item.segment_id for item in labels}
         self.records = [i for i in self.records if i.first in known and i.second in known]
         self.seen = {key: pair for key, pair in self.seen.items() if known.issuperset(pair)}
@@ -210,7 +210,7 @@ class ComparisonLog:
 
 
 class LabelLog:
-    """Labels of one judge configuration at a time. Used by one thread at a time."""
+    """Labels of one judge configuration at a time. Not thread-safe."""
 
     def __init__(
         self,
@@ -224,8 +224,8 @@ class LabelLog:
     ) -> None:
         """Read scores from `store`, the bucket of episodes, and people's votes from `votes`.
 
-        Without `judge_config` the newest configuration is learned that has `enough_labels`, or
-        whose predecessor has been silent for `patience_seconds`. `most_labels` labels of judges are
+        Without `judge_config` the newest configuration is used that has `enough_labels`, or whose
+        predecessor has been inactive for `patience_seconds`. `most_labels` labels of judges are
         kept, and all labels of people.
         """
         self._store = store
@@ -262,7 +262,7 @@ class LabelLog:
 
     @property
     def skipped(self) -> dict[str, int]:
-        """Reason → score objects that are no label."""
+        """Reason → number of score objects that are not labels."""
         learned = self._learned
         found = Counter(chain(self._people.reasons.values(), learned.reasons.values()))
         found[OLDER] = self._scores(self.judge_config) - len(learned.labels) - len(learned.reasons)
@@ -303,9 +303,9 @@ class LabelLog:
         self._read_active(held)
 
     def entries(self) -> Iterator[Entry]:
-        """Every score object with its provenance, from the store, by key. Blocks.
+        """Yield every score object with its provenance, from the store, by key. Blocks.
 
-        Objects that are no label are included, with the reason.
+        Objects that are not labels are included, with the reason.
         """
         chosen = {item.score_sha256: item for item in self.labels}
         reasons = self._people.reasons | self._learned.reasons
@@ -356,7 +356,7 @@ class LabelLog:
         return max(self._counted[config or ""], len(self._configs.get(config or "", ())))
 
     def _name_of(self, key: str) -> str:
-        """Configuration of a judges' score that is asked for; empty for other objects."""
+        """Configuration of a judges' score, if it is wanted; empty for other objects."""
         ids = keys.score_ids(key)
         is_judged = ids and self._wanted in (None, ids[0]) and not keys.human_revision(ids[0])
         return ids[0] if ids and is_judged else ""
@@ -365,7 +365,7 @@ class LabelLog:
         return self._configs.setdefault(name, ConfigLabels(self._reader, limit=self._limit))
 
     def _read_active(self, held: Set[str]) -> None:
-        """Read configurations that score now, drop the labels of others, and choose one."""
+        """Read the active configurations, drop the labels of others, and choose one."""
         active = self._active()
         for name, config in self._configs.items():
             if name not in active:
@@ -415,11 +415,11 @@ def sample(times: Mapping[str, float], limit: int, held: Set[str] = frozenset())
     room = max(0, limit - len(first))
     by_age = sorted(times.keys() - first, key=lambda key: (times[key], key), reverse=True)
     newest, older = by_age[: room - room // 2], by_age[room - room // 2 :]
-    return {*first, *newest, *_taking_turns(older)[: room // 2]}
+    return {*first, *newest, *_round_robin(older)[: room // 2]}
 
 
-def _taking_turns(scores: list[str]) -> list[str]:
-    """The scores in the order of their hashes, but a second one of an episode after all firsts."""
+def _round_robin(scores: list[str]) -> list[str]:
+    """The scores, one per episode in each round, by hash within a round."""
     turns: Counter[str] = Counter()
     ranked = []
     for mixed, key in sorted((_hash(key), key) for key in scores):

@@ -67,7 +67,7 @@ class LabelledSegment:
         ram: Criterion → level that the game's RAM gives; never trained on.
         positions: Start and end on the quest by the judges; None if they gave none.
         decided_by: Kind of source → share of the judged criteria's weight that it decided.
-        provisional: Answers of a judge were unreadable; a later score may replace this one.
+        provisional: Whether a later score may replace this one: answers were unreadable.
     """
 
     segment_id: str
@@ -177,12 +177,12 @@ def decode_observations(
     if found != manifest.observations.sha256:
         raise LabelError(
             "hash_mismatch",
-            f"{manifest.observations.key} has SHA-256 {found}, its manifest says "
+            f"{manifest.observations.key} has SHA-256 {found}, but its manifest has "
             f"{manifest.observations.sha256}; export the segment again",
         )
     header = _NPY.match(data)
     if header is None or int.from_bytes(header[1], "little") != len(header[2]):
-        raise LabelError("not_npy", f"{manifest.observations.key} is no two-dimensional .npy file")
+        raise LabelError("not_npy", f"{manifest.observations.key} is not a 2-D .npy file")
     dtype, shape = header[3].decode(errors="replace"), (int(header[4]), int(header[5]))
     expected = (manifest.decision_steps, inputs)
     if dtype != "<f4" or shape != expected:
@@ -226,7 +226,7 @@ def with_comparisons(
 ) -> list[LabelledSegment]:
     """The labels with the judges' side-by-side comparisons of them.
 
-    A comparison belongs to the two scores that it was made of: a person's later score of a segment
+    A comparison belongs to the two scores that it is based on: a person's later score of a segment
     invalidates it.
     """
     known = {item.segment_id: item for item in labels}

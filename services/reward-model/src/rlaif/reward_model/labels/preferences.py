@@ -1,9 +1,9 @@
 """Turns label values into preferences: which of two segments is better, and how certain that is.
 
-Three sources speak about a pair:
+The preference combines up to three sources:
 
 * Scores. Each segment was judged alone. Labels are soft: the margin is the difference of the mean
-  votes, and votes that disagree move the target towards one half.
+  votes, and disagreeing votes move the target towards one half.
 * Comparisons by judges who were shown both segments, in both orders. Scores and comparisons are
   independent, so their log-odds are added. Scores are assumed to order `_WRONG_SCORES / 2` of the
   pairs wrongly however far apart they are; a comparison is right with probability `_RIGHT`. A tie
@@ -47,10 +47,10 @@ _MARGIN_SCALE = 0.1
 """Difference of label values at which the target is sigmoid(1) = 0.73."""
 
 _RIGHT = 0.8
-"""P(A better) when judges preferred A in both orders and scores say nothing."""
+"""P(A better) when judges preferred A in both orders and the scores are undecided."""
 
 _WRONG_SCORES = 0.1
-"""Share of pairs whose order by scores is taken to be chance."""
+"""Share of pairs whose order by scores is assumed to be random."""
 
 Indices = NDArray[np.int64]
 
@@ -278,7 +278,7 @@ def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
 def _log_odds(by_scores: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """`[P]` log-odds that A is better, of scores and comparison together.
 
-    `by_scores` is P(A better) by the scores, 0.5 where they say nothing; `shares` is 1, 0.5 or 0.
+    `by_scores` is P(A better) by the scores, 0.5 if undecided; `shares` is 1, 0.5 or 0.
     """
     capped = (1.0 - _WRONG_SCORES) * by_scores + _WRONG_SCORES / 2.0
     of_scores = np.log(capped) - np.log1p(-capped)
@@ -297,7 +297,7 @@ def _columns(
 
 
 def _first(some: Indices, others: Indices) -> Indices:
-    """`[P, 2]`: some pairs, then the others without them."""
+    """`[P, 2]`: the pairs `some`, then those of `others` that are not among them."""
     known = {(a, b) for a, b in some.tolist()}
     if not known:
         return others

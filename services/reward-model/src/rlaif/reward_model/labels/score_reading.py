@@ -30,7 +30,7 @@ from rlaif.storage.ports import (
 )
 
 UNREADABLE = "distrusted"
-"""Reason of a provisional score that is no label: too many answers of judges were unreadable."""
+"""Reason of a provisional score that is not a label: too many answers were unreadable."""
 
 _MAX_OBSERVATIONS_BYTES = 8 * 1024 * 1024
 """75 steps of float32 observations take 38 kB."""
@@ -84,7 +84,7 @@ class ScoreReader:
     def each(
         self, items: Sequence[T], read: Callable[[T], R]
     ) -> Iterator[tuple[T, R | LabelError]]:
-        """Read several at once; an object that is no label gives its error.
+        """Yield each item with its result, read concurrently, or with its `LabelError`.
 
         An unavailable store ends the iteration with its error; earlier results are valid.
         """

@@ -1,7 +1,7 @@
-"""Votes of people on pairs of segments: their log, and what they add to the labels.
+"""Votes of people on pairs of segments: their log, and their effect on the labels.
 
-A person's vote on a pair replaces the judges' answer. Several people are independent, so their
-log-odds are added: two who agree are more certain, two who disagree leave the pair undecided.
+A person's vote on a pair replaces the judges' answer. People vote independently, so their log-odds
+are added: agreement of two adds certainty, disagreement leaves the pair undecided.
 
 The log consists of objects that are written once under consecutive numbers, so two writers never
 write the same line and no line changes.
@@ -36,7 +36,7 @@ _MAX_LEAN = 2.0
 """More than two people add no certainty: they saw the same two clips."""
 
 _ATTEMPTS = 64
-"""Other writers that may take a number first."""
+"""Attempts to append a line while other writers take its number first."""
 
 
 class VoteLog:
@@ -61,7 +61,7 @@ class VoteLog:
             self._read_new()
 
     def append(self, line: Callable[[int, tuple[VoteRecord, ...]], VoteRecord]) -> VoteRecord:
-        """Write the record that `line` makes of its number and all earlier lines.
+        """Append the record that `line` returns for its number and all earlier lines.
 
         A record with another number is an existing line: nothing is written.
         """
@@ -87,7 +87,7 @@ class VoteLog:
             try:
                 record = VoteRecord.model_validate_json(self._store.get(info.key))
             except ObjectNotFoundError:
-                continue  # deleted since; its number stays taken
+                continue  # deleted since; its number is not reused
             except (ValidationError, ObjectCorruptError) as error:
                 self.unreadable += 1
                 logger.warning("%s is not a vote: %s", info.key, error)

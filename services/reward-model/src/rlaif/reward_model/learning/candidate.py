@@ -16,7 +16,7 @@ class ComparedPair(BaseModel, frozen=True):
 
     a: str = Field(description="Segment id.")
     b: str = Field(description="Segment id.")
-    side: str = Field(description="`train`, or `heldout` for pairs that the network never saw.")
+    side: str = Field(description="`train`, or `heldout` for pairs that are not in the fit.")
     margin: float = Field(description="Label value of A minus that of B, criteria judged in both.")
     decided: bool = Field(description="Whether the margin reaches the tie band.")
     target: float = Field(description="P(A better) by the judges.")
@@ -34,13 +34,13 @@ class Candidate:
 
     Attributes:
         candidate_id: Equal labels and settings give equal ids.
-        net: None if there was too little data to fit one; so are the next three.
-        checks: Everything that the gate asked.
+        net: None if there was too little data for a fit; then the next three are None too.
+        checks: The gate's checks.
         labels: Scored segments.
         preferences: Pairs of the training side.
         probes: Potentials of a few training observations, for readers of the published file.
         rm_pt: The file `rm.pt`.
-        folds: All episodes, each ranked by a network of the others; None without a fit.
+        folds: All episodes, each ranked by a network fitted to others; None without a fit.
     """
 
     candidate_id: str

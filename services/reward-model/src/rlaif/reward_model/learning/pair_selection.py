@@ -1,8 +1,8 @@
 """Selects pairs of segments that should be compared side by side, by judges or by people.
 
-Most pairs are in dispute: they are of the training side, near the present policy, and teach. Some
-pairs measure: they are of the held-out side and drawn uniformly, so that the accuracy on them is
-not that of hard pairs only. Pairs across the split could do neither.
+Most are disputed pairs of the training side, near the current policy, from which the model learns.
+Some are drawn uniformly from the held-out side for measurements, so that the accuracy on them is
+not that of hard pairs only. Pairs across the split would serve neither purpose.
 """
 
 import math
@@ -111,8 +111,8 @@ def dispute(
 ) -> tuple[Floats, list[WhyReviewed]]:
     """How much pairs are in dispute; see `Dispute`.
 
-    The networks disagree, the judges' votes hardly order the two, or the reward model ranks them
-    against the judges.
+    The networks disagree, the judges' votes are nearly tied, or the reward model contradicts the
+    judges.
     """
     a, b = pairs[:, 0], pairs[:, 1]
     compared = side.table.compare(a, b)
@@ -144,7 +144,7 @@ def disagreement(differences: Floats) -> Floats:
 
 
 def clear(differences: Floats) -> NDArray[np.bool_]:
-    """`[P]`: the half with the larger spread; where members say nearly nothing, order is noise."""
+    """`[P]`: the half with the larger spread; for smaller spreads the order is noise."""
     spread = differences.std(axis=0)
     found: NDArray[np.bool_] = spread >= (np.median(spread) if len(spread) else 0.0)
     return found
@@ -239,7 +239,7 @@ def _draw(weights: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def _recency(segments: Sequence[LabelledSegment]) -> Floats:
-    """`[N]`: draw weight of each segment; it doubles some times from the oldest to the newest."""
+    """`[N]`: draw weight; it doubles `_DOUBLINGS` times from the oldest to the newest segment."""
     place = {item.segment_id: at for at, item in enumerate(in_order(segments))}
     ages = np.array([place[item.segment_id] for item in segments], np.float64)
     return np.exp2(_DOUBLINGS * ages / max(1, len(segments) - 1))

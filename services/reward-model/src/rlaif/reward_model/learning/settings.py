@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from rlaif.reward_model.labels.preferences import COMPARED_WEIGHT
 
 HELDOUT_FRACTION = 0.25
-"""Share of episodes that test and never train."""
+"""Share of episodes that are held out: used for tests, never for training."""
 
 ACTIVATION: Final[Literal["relu", "tanh"]] = "tanh"
 """tanh is nearly linear at first: 0.70 held-out accuracy from 60 labels, relu 0.67."""
@@ -25,7 +25,7 @@ CONFIDENCE = 0.99
 MIN_EPISODES = 4
 MIN_HELDOUT_EPISODES = 2
 MIN_HELDOUT_PAIRS = 20
-"""What a training needs, besides `min_labels`."""
+"""Decided held-out pairs that a training requires, besides `min_labels`."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class FitSettings:
 
     Attributes:
         members: Networks of the ensemble. They differ in initial weights and in episode weights
-            (Bayesian bootstrap), so they disagree where labels say little.
+            (Bayesian bootstrap), so they disagree where labels are sparse.
         epochs: Passes over the segments.
         learning_rate: Peak learning rate of AdamW.
         owned: Whether owning something of the quest has to raise the potential. This is knowledge
-            of the game: with it, labels that mean nothing reward an item with half of its worth.
+            of the game: even meaningless labels then reward an item with half of its worth.
     """
 
     members: int = 5
@@ -49,7 +49,7 @@ class FitSettings:
 
 @dataclass(frozen=True)
 class GateSettings:
-    """What a candidate must show.
+    """Requirements on a candidate.
 
     Attributes:
         min_labels: Labels before the first training.

@@ -1,4 +1,4 @@
-"""One training: labels in; a fitted network, its measurements and the gate's checks out.
+"""Trains a candidate: fits a network to labels, measures it and runs the gate's checks.
 
 labels - merge duplicates - split by episode -+- train ---- fit ------------+- measure - checks
 +- heldout -- cross-fit ------+
@@ -28,7 +28,7 @@ from rlaif.reward_net.pay import Float32, Potential
 
 _PROBES = 16
 _STATISTIC = "paid_rise"
-"""What is compared of a segment, for readers of the manifest."""
+"""Name of the statistic of a segment that is compared, for readers of the manifest."""
 
 
 def train_candidate(
@@ -37,7 +37,7 @@ def train_candidate(
     settings: CandidateSettings,
     champion: Potential | None = None,
 ) -> Candidate:
-    """Fit a network to the labels and put it before the gate.
+    """Fit a network to the labels and run the gate's checks.
 
     Needs at least one label; all are of one observation layout, which the champion reads. Equal
     arguments give an equal candidate on one machine; the champion affects the checks only.
@@ -82,7 +82,7 @@ def train_candidate(
 
 
 def _probes(net: RewardNet, train: Side) -> ProbeValues:
-    """Of the middle observation of evenly spaced segments."""
+    """Potentials of the middle observations of evenly spaced segments."""
     count = min(_PROBES, len(train.segments))
     places = np.linspace(0, len(train.segments) - 1, count).round().astype(np.int64)
     rows = [train.segments[place].observations for place in places]
@@ -139,6 +139,6 @@ def _candidate_id(
     digest: str, unique: Sequence[LabelledSegment], votes: list[str], settings: CandidateSettings
 ) -> str:
     compared = sorted((i.segment_id, sorted(i.preferred.items())) for i in unique if i.preferred)
-    # Left out without votes: ids of candidates from before votes existed stay the same.
+    # Left out without votes, so that the ids of older candidates stay the same.
     made_of = (digest, compared, settings_digest(settings), *([votes] if votes else []))
     return f"candidate-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:24]}"

@@ -1,1 +1,1 @@
-"""People compare pairs of segments: selection, votes, and agreement with the judges."""
+"""Human review of pairs of segments: selection, votes, and agreement with the judges."""

@@ -1,4 +1,4 @@
-"""People compare two segments: which pair is next, their vote, and the judges' opinions.
+"""Human comparison of two segments: the next pair, the vote, and the judges' opinions.
 
 A pair is shown without any opinion about it. The judges' rationales come with the answer to a vote,
 after the vote was appended to the log with all opinions at that moment.
@@ -60,10 +60,10 @@ from rlaif.storage import keys
 logger = logging.getLogger(__name__)
 
 _MAX_PEOPLE = 2
-"""Voters after whom a pair leaves the list."""
+"""Voters per pair; after them the pair is removed from the list."""
 
 _MAX_GROWTH = 1.25
-"""Growth of the labels after which the list is made again without a training."""
+"""Growth of the labels after which the list is rebuilt without a training."""
 
 _MIN_LEFT = 4
 _MAX_WORDS = 24
@@ -81,7 +81,7 @@ class VoteConflictError(ValueError):
 
 @dataclass(frozen=True)
 class _List:
-    """Pairs to review, and the network and number of labels that they were chosen by."""
+    """Pairs to review, and the network and number of labels that they are based on."""
 
     pairs: list[SelectedPair]
     net: Weighted | None
@@ -133,7 +133,7 @@ class Review:
                 known = self._list = _List(pairs, net, len(labels))
             chosen = left(known.pairs)[:limit]
         for pair in chosen:
-            # The list may be another one when the vote arrives.
+            # The list may have been replaced when the vote arrives.
             self._served.pop(pair.ids, None)
             self._served[pair.ids] = pair
         for ids in list(self._served)[:-_MAX_REMEMBERED]:
@@ -150,8 +150,8 @@ class Review:
     ) -> tuple[VoteReport, bool]:
         """Append a vote; returns (the judges' opinions, whether a line was written).
 
-        Requests with one `request_id` are repetitions and get the first answer. A second vote of a
-        person on a pair is not blind, whatever the page claims.
+        Requests with the same `request_id` are retries and get the first answer. A second vote of a
+        person on a pair is never blind, even if the request claims it.
         """
         if vote.a not in (first, second):
             raise UnknownPairError(f"{vote.a} is neither {first} nor {second}")

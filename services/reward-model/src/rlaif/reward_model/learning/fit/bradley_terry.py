@@ -13,8 +13,8 @@ Position errors use Huber's loss: beyond a tenth of an objective it grows linear
 is off by five objectives has no more pull than fifty that are off by a tenth.
 
 The potential reads lasting slots only (`inputs.py`); weights of other slots are 0. A hinge makes
-owning something of the quest raise r, because with few labels a network makes up the effect of
-things that it rarely saw.
+owning a thing of the quest raise r, because with few labels the effect of rarely seen things is
+nearly arbitrary.
 """
 
 from collections.abc import Iterator, Sequence
@@ -78,7 +78,7 @@ _SWITCHED_EVERY = 6
 """Every n-th observation of a batch is evaluated without and with a random owned thing."""
 
 _OWNED_MARGIN = 0.5
-"""Objectives by which r should rise when something of the quest is owned."""
+"""Objectives by which r should rise when a thing of the quest is owned."""
 
 _CHECK_SHARE = 0.6
 """Passes of a check fit, as a share of those of a candidate."""
@@ -188,7 +188,7 @@ def batches(
 ) -> Iterator[NDArray[np.int64]]:
     """The batches of one pass: `order`, a random permutation, in parts of at most `size`.
 
-    A pair teaches only if both of its segments are in one batch. A segment of the `[C, 2]` compared
+    A pair counts only if both of its segments are in one batch. A segment of the `[C, 2]` compared
     pairs is therefore followed by the first of its partners that is left. Batches are equally long:
     a short last batch would be as large a step as the others.
     """

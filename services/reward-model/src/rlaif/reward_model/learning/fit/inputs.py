@@ -20,7 +20,7 @@ def is_known_layout(layout_version: str, inputs: int) -> bool:
 def lasting_slots(layout_version: str, inputs: int) -> NDArray[np.int64]:
     """Indices of slots whose value lasts; all slots of an unknown layout.
 
-    A potential reads nothing else: a transient slot (menu, text, facing) would be paid for.
+    A potential reads no others: changes of a transient slot (menu, text, facing) would be rewarded.
     """
     if is_known_layout(layout_version, inputs):
         return np.array(LASTING_SLOTS, np.int64)

@@ -1,7 +1,7 @@
 """AdamW along one cycle of its learning rate and momentum.
 
-The same numbers as `torch.optim.AdamW(fused=True)` under `torch.optim.lr_scheduler.OneCycleLR`,
-whose first use imports PyTorch's compiler: as long as all of a small training takes, and 70 MB.
+Equivalent to `torch.optim.AdamW(fused=True)` with `torch.optim.lr_scheduler.OneCycleLR`, whose
+first use imports PyTorch's compiler: 70 MB, and the duration of a small training.
 """
 
 import math
@@ -17,7 +17,7 @@ _RISE = 0.3
 """Share of the steps in which the rate rises and the momentum falls."""
 
 _FIRST, _LAST = 25.0, 1e4
-"""Peak rate over that of the first step, and that over the rate of the last step."""
+"""Ratios of learning rates: peak to first step, and first step to last step."""
 
 
 class OneCycleAdamW:
@@ -34,7 +34,7 @@ class OneCycleAdamW:
         self._done = 0
 
     def step(self) -> None:
-        """Update each parameter by its gradient, which is dropped."""
+        """Update each parameter by its gradient, then clear the gradient."""
         rate, momentum = one_cycle(self._done, self._steps, peak=self._peak)
         gradients = [each.grad for each in self._parameters if each.grad is not None]
         with torch.no_grad():
@@ -64,5 +64,5 @@ def one_cycle(done: int, steps: int, *, peak: float) -> tuple[float, float]:
 
 
 def _between(start: float, end: float, place: float) -> float:
-    """From `start` to `end` along half a cosine; `place` in [0, 1]."""
+    """Cosine interpolation from `start` to `end`; `place` in [0, 1]."""
     return end + (start - end) / 2.0 * (math.cos(math.pi * place) + 1)

@@ -18,8 +18,8 @@ from rlaif.reward_net.pay import Potential, paid_of_ends
 _TWO_HELD_OUT_FROM = 4
 _ROWS_PER_SEGMENT = 8
 
-# Independent random streams: drawing more from one leaves the others unchanged. The numbers are
-# part of what makes a fit reproducible.
+# Independent random streams: drawing more from one leaves the others unchanged. Other numbers would
+# give other fits.
 TRAIN_STREAM, HELDOUT_STREAM, BOOTSTRAP_STREAM, BAG_STREAM = 0, 1, 2, 3
 PERMUTATION_STREAM = 5
 

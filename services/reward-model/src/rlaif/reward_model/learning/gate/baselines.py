@@ -1,7 +1,7 @@
 """Simple rankings of segments: by the best single slot, and by a linear fit of all slots.
 
 Both use the rise of each slot over the segment and its mean, are fitted to all folds but one, and
-rank the segments of that one, as the networks do. Labels that merely repeat one slot are found out.
+rank the segments of that one, as the networks do. They expose labels that merely repeat one slot.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The gate: the checks that a candidate must pass, and how they are reported.
 
-`Check` is the one object of which everything else is a rendering: the sentence in a rejection
-(`sentence`), the row of the REST API and the page (`row`), and what a training still waits for.
+Everything else is rendered from a `Check`: the sentence in a rejection (`sentence`), the row of the
+REST API and the page (`row`), and the unmet requirements of a training.
 `gate_checks` builds the checks from the measurements that a manifest keeps, so the rows of an
 old version are built from its manifest. A candidate is rejected if a check does not hold, or if a
 required one could not be measured.
@@ -40,7 +40,7 @@ _MAX_ECE = 0.25
 """Few held-out pairs overestimate the error: 0.1 on 20 pairs that are all right."""
 
 _MIN_SLOPE = 0.25
-"""Share of the documented worth that progress is rewarded with, at least, at every stage."""
+"""Minimum reward of progress at every stage, as a share of its documented worth."""
 
 _MIN_RISES = 6
 """Segments below which a slope is undecided."""
@@ -56,11 +56,11 @@ class Check:
 
     Attributes:
         name: Stable reason code.
-        question: What is measured, for people.
+        question: Description of the measurement.
         value, low, high: The measurement and the ends of its one-sided intervals.
         n: Number of cases measured.
-        relation: Which of the three must be on which side of `bound`.
-        bound: None if nothing is required here.
+        relation: Which of the three is compared with `bound`, and how.
+        bound: None if nothing is required.
         needs_n: With fewer cases the check is undecided, which does not reject; a check without
             this number is required.
         unit: What `n` counts.
@@ -83,12 +83,12 @@ class Check:
 
     @property
     def holds(self) -> bool | None:
-        """None if it was not measured, or on too few cases."""
+        """Whether the check passes; None if it was not measured, or on too few cases."""
         measured, bound = self.measured, self.bound
         if measured is None or bound is None or (self.n or 0) < self.needs_n:
             return None
         operator = self.relation.split()[1]
-        # NaN holds nowhere.
+        # NaN never holds.
         return {">=": measured >= bound, "<=": measured <= bound, ">": measured > bound}[operator]
 
     @property
@@ -98,7 +98,7 @@ class Check:
 
     @property
     def sentence(self) -> str:
-        """For people, such as `Held-out accuracy: 0.512, must be >= 0.55 (60 pairs)`."""
+        """The result as text: `Held-out accuracy: 0.512, must be >= 0.55 (60 pairs)`."""
         name, operator = self.relation.split()
         end = {"value": "", "low": "lower bound ", "high": "upper bound "}[name]
         count = f" ({self.n} {self.unit})" if self.n is not None else ""
@@ -131,7 +131,7 @@ def failed(checks: Iterable[Check]) -> tuple[Check, ...]:
 
 
 def label_checks(labels: int, episodes: int, settings: GateSettings) -> tuple[Check, ...]:
-    """What must be there before labels are split."""
+    """The checks of the labels before they are split."""
     return (
         Check("labels", "labels", labels, bound=settings.min_labels),
         Check("episodes", "episodes", episodes, bound=MIN_EPISODES),
@@ -139,7 +139,7 @@ def label_checks(labels: int, episodes: int, settings: GateSettings) -> tuple[Ch
 
 
 def heldout_checks(metrics: GateMetrics) -> tuple[Check, ...]:
-    """What the held-out side must have before a network is fitted."""
+    """The checks of the held-out side before a network is fitted."""
     return (
         Check("heldout_episodes", "held-out episodes", metrics.heldout_episodes,
               bound=MIN_HELDOUT_EPISODES),
@@ -197,7 +197,7 @@ def gate_checks(m: GateMetrics, settings: GateSettings) -> tuple[Check, ...]:
         ),
         Check(
             "ram_accuracy",
-            "Held-out pairs whose progress the game's RAM tells clearly apart",
+            "Accuracy on held-out pairs whose progress by the game's RAM clearly differs",
             value=m.ram_accuracy,
             high=m.ram_accuracy_high,
             n=m.ram_pairs,
@@ -232,7 +232,7 @@ def _baseline_checks(m: GateMetrics, settings: GateSettings) -> tuple[Check, ...
 
 
 def _slope_checks(m: GateMetrics) -> tuple[Check, ...]:
-    by = {"reached": "an objective reached", "walked": "the way to the next objective"}
+    by = {"reached": "an objective reached", "walked": "the path to the next objective"}
     return tuple(
         Check(
             f"slope_{each.stage}_{each.kind}",
@@ -250,10 +250,10 @@ def _slope_checks(m: GateMetrics) -> tuple[Check, ...]:
 
 
 def _champion_check(m: GateMetrics, settings: GateSettings) -> Check:
-    """A shortfall counts only if it is significant: the champion's accuracy has luck in it too.
+    """Compare with the champion; only a significant shortfall fails, as both accuracies are noisy.
 
-    With `must_improve` a gain counts only then, too: a change of models costs the critic more than
-    a model that is as good is worth.
+    With `must_improve` a significant gain is required: a change to a model that is merely as good
+    is a cost to the critic without a benefit.
     """
     champion, accuracy = m.champion_heldout_accuracy, m.heldout_accuracy
     gain = None if champion is None or accuracy is None else accuracy - champion

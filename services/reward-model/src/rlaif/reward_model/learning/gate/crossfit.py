@@ -21,7 +21,7 @@ from rlaif.reward_net.potential import PotentialFunction
 
 _NEW_SHARE = 0.25
 _SEED_OFFSET = 104729
-"""Check fits start from other weights than the candidate."""
+"""Offset of the seed of check fits: their initial weights differ from the candidate's."""
 
 
 def cross_fit(folds: Folds, train: Side, settings: CandidateSettings) -> CrossFit:

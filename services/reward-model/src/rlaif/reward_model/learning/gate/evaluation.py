@@ -8,9 +8,9 @@ Calibration gives P(A better) from the difference of two segments:
 
     P = (1 - lapse) sigmoid(difference / temperature) + lapse / 2
 
-`lapse` is the share of labels that seem to be chance; without it, one wrong label among certain
-ones would need a temperature that makes all predictions timid. Both are fitted on episodes that the
-predicting network never saw, and measured on the held-out side.
+`lapse` is the share of labels that seem to be random; without it, one wrong label among certain
+ones would require a temperature that makes all predictions underconfident. Both are fitted on
+episodes that the predicting network never saw, and measured on the held-out side.
 """
 
 import math
@@ -141,7 +141,7 @@ def expected_calibration_error(
 ) -> float:
     """Mean distance between confidence and accuracy, in ten bins weighted by pairs.
 
-    Which segment of a pair is A means nothing, so confidence is that of the predicted winner, in
+    The order within a pair is arbitrary, so confidence is that of the predicted winner, in
     [0.5, 1]. Outcomes are 1 where A is better, else 0; there is at least one.
     """
     confidence, place = calibration_bins(probabilities)

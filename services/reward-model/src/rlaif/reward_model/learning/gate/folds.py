@@ -13,7 +13,7 @@ from rlaif.reward_model.learning.settings import CandidateSettings
 
 MAX_FOLDS = 5
 MAX_SEGMENTS = 640
-"""Newest segments that are used; more only take longer."""
+"""Maximum number of segments, the newest; more would only take longer."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Measures a fitted network on the held-out side, and its recipe by cross-fitting."""
+"""Measures a fitted network on the held-out side, and its training by cross-fitting."""
 
 from dataclasses import asdict, dataclass
 
@@ -57,7 +57,7 @@ class Examination:
     def examine(
         self, net: RewardNet, settings: CandidateSettings
     ) -> tuple[GateMetrics, tuple[Check, ...]]:
-        """Measure any network and ask the gate; a diverged network is not evaluated."""
+        """Measure a network and run the gate's checks; a diverged network is not evaluated."""
         finite = finite_check(net)
         if not finite.holds:
             return self.known, (finite,)
@@ -132,10 +132,10 @@ class Examination:
 
 
 def ram_side(side: Side) -> Side:
-    """The side with pairs, between episodes, that the game's RAM tells clearly apart.
+    """The side with pairs, between episodes, that clearly differ by the game's RAM.
 
     RAM levels are never trained on: they are coarse, and a judge that knows the quest may know
-    better. The gate asks only that they are not ranked the wrong way round.
+    better. The gate requires only that they are not ranked in reverse.
     """
     levels = np.array([item.ram.get(_PROGRESS, -1) for item in side.segments])
     more, less = np.flatnonzero(levels >= _CLEAR_LEVEL), np.flatnonzero(levels == 0)

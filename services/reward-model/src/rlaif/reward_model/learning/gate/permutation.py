@@ -2,8 +2,7 @@
 
 If they are not, exchanging the labels of two episodes changes nothing. The labels of whole episodes
 are permuted, a model is fitted again to each permutation, and the accuracy of the true labels is
-compared with those. Whatever labels of one episode have in common, they have in common in each
-permutation too.
+compared with those. Each permutation preserves the correlation of labels within an episode.
 
 Fitting again makes the test exact. Networks cannot be fitted so often, but kernel ridge regression
 is a matrix times the labels: a potential with a squared exponential kernel on the lasting slots,

@@ -1,8 +1,8 @@
 """Slope of the reward on true progress, by stage of the quest.
 
-Accuracies see the order of segments only: a model that ranks well may reward a ninth of what an
-objective is to be worth. The slope is that of the least squares line through 0, of the cross-fitted
-reward on the rise of the judges' positions; 1 is the documented worth.
+Accuracies depend on the order of segments only: a model that ranks well may reward an objective
+with a ninth of its worth. The slope is that of the least-squares line through 0 of the cross-fitted
+reward over the rise of the judges' positions; 1 is the documented worth.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ Floats = NDArray[np.float64]
 
 
 def slopes(folds: CrossFit, *, seed: int) -> tuple[Slope, ...]:
-    """The slopes of segments that reach an objective, and of those that come nearer or go away.
+    """Slopes of segments that reach an objective, and of those that move towards or away from one.
 
-    Stages are thirds of what the labels reach. Empty without positions.
+    Stages are thirds of the range of the labels. Empty without positions.
     """
     unknown = (np.nan, np.nan)
     positions = np.array([item.positions or unknown for item in folds.side.segments])
