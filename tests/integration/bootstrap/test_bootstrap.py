@@ -157,7 +157,7 @@ async def test_room_is_never_made_smaller_than_what_a_stream_holds(nats, environ
 async def test_it_waits_until_nats_is_there(nats, environment):
     with start(environment) as process:
         try:
-            assert "waits for NATS" in await asyncio.to_thread(process.stderr.readline)
+            assert "waiting for NATS" in await asyncio.to_thread(process.stderr.readline)
             await asyncio.to_thread(nats.start)
             said, _ = await asyncio.to_thread(process.communicate, timeout=60)
         finally:

@@ -73,10 +73,10 @@ async def test_publishing_gives_up_at_its_deadline_with_the_reason(bus, nats_ser
 
 async def test_an_event_over_the_size_limit_is_refused_at_once(bus):
     huge = segment_captured(capture_key="k" * 70_000)
-    with pytest.raises(EventRefusedError, match="put the data into an object"):
+    with pytest.raises(EventRefusedError, match="store large data as an object"):
         await bus.publisher("trainer").publish(huge)
     beyond_the_server = segment_captured(capture_key="k" * 1_100_000)
-    with pytest.raises(EventRefusedError, match="put the data into an object"):
+    with pytest.raises(EventRefusedError, match="store large data as an object"):
         await bus.publisher("trainer").publish(beyond_the_server)
 
 

@@ -274,7 +274,7 @@ async def test_an_event_of_another_type_is_invalid_here(bus, start_worker, answe
     assert await answered() == ["invalid_event"]
     assert handler.calls == 0
     [letter] = await bus.dead_letters()
-    assert "does not travel on" in letter.data.detail
+    assert "is not valid on subject" in letter.data.detail
 
 
 @pytest.mark.usefixtures("published")

@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with home.lock(), Ports() as ports:
             home.check_access()
-            if seed_and_size(cartridge.game):  # judges and their stand-in read its records there
+            if seed_and_size(cartridge.game):  # judges and mock LLM read its records there
                 provide(home.root / WORLDS / cartridge.game, cartridge.data)
             options = Options(home.root, rom, arguments.hud_port, arguments.llm_base_url)
             return asyncio.run(_run(plan(options, ports), display, home, arguments))
@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _rom(given: Path | None) -> Path | None:
-    """The ROM that the services will play: the option, else the setting that they read."""
+    """The ROM of the services: the option, else their setting."""
     if given is None and os.environ.get("ROM_PATH"):
         given = Path(os.environ["ROM_PATH"])
     return given.absolute() if given is not None else None

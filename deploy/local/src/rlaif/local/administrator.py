@@ -1,4 +1,4 @@
-"""Creates the streams of a local pipeline and removes old events; services may not."""
+"""Creates the streams of a local pipeline and removes handled events; services may not."""
 
 import asyncio
 import contextlib
@@ -11,17 +11,17 @@ from rlaif.bus.errors import BusError
 from rlaif.service.background import BackgroundTasks
 
 _SECONDS = 5.0
-"""Interval of the checks: the pipeline stops for about as long if NATS lost its streams."""
+"""Interval of the checks: the longest interruption after NATS has lost its streams."""
 
 logger = logging.getLogger(__name__)
 
 
 @contextlib.asynccontextmanager
 async def administered(nats_url: str) -> AsyncIterator[None]:
-    """Make the streams, then keep them and their room while the context is open.
+    """Create the streams, then maintain them and their free space inside the context.
 
     Raises:
-        BusUnavailableError: The streams could not be made.
+        BusUnavailableError: The streams could not be created.
     """
     bus = await connect(nats_url, name="administrator")
     try:

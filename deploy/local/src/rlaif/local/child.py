@@ -1,4 +1,4 @@
-"""One child process: started, waited for, restarted when it dies or hangs, stopped in order."""
+"""Supervision of one child process: start, readiness, restart if it ends or hangs, stop."""
 
 import asyncio
 import contextlib
@@ -17,13 +17,13 @@ _RESTART_CAP_SECONDS = 10.0
 _STABLE_SECONDS = 60.0
 _READY_POLL_SECONDS = 0.2
 _CHECK_SECONDS = 5.0
-"""Interval of the checks and limit of each; a busy machine delays answers by some seconds."""
+"""Interval and timeout of the checks; a busy machine delays answers by some seconds."""
 
 _MISSED_CHECKS = 3
-"""Consecutive checks without an answer after which a child is restarted."""
+"""Consecutive checks without a response after which a child is restarted."""
 
 _MAX_KILLS = 3
-"""Consecutive kills: a process that hangs again after each restart is not fixed by another one."""
+"""Maximum consecutive kills: a process that always hangs is not fixed by a restart."""
 
 STOP_SECONDS = 7.0
 """Default grace period of a child."""
@@ -33,7 +33,7 @@ class ChildFailedError(Exception):
     """A child did not become ready; the message names it, the reason and its log.
 
     Attributes:
-        code: Its exit code; None if it has not ended by itself.
+        code: Its exit code; None if it is still running.
     """
 
     def __init__(self, message: str, code: int | None = None) -> None:
@@ -43,11 +43,11 @@ class ChildFailedError(Exception):
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """A process to run, with its working folder and its whole environment.
+    """A process to run, with its working folder and its complete environment.
 
-    `ready` is polled after the start for at most `ready_seconds`; then `answers`, if given, every
-    five seconds: a child that does not answer three times in a row is killed and restarted. `where`
-    is the address shown to the user, or empty. `stop_seconds` is its grace period.
+    `ready` is polled after the start for at most `ready_seconds`; then `answers`, if set, every
+    five seconds: a child that fails three checks in a row is killed and restarted. `where` is
+    the address shown to the user, or empty. `stop_seconds` is the grace period.
     """
 
     name: str
@@ -76,10 +76,10 @@ class Child:
         self._kills = 0
 
     async def start(self) -> float:
-        """Start it and wait until it is ready; returns the seconds taken.
+        """Start the process and wait until it is ready; returns the duration in seconds.
 
         Raises:
-            ChildFailedError: It ended, or was not ready in time.
+            ChildFailedError: The process ended, or was not ready in time.
         """
         began = time.monotonic()
         await self._spawn()
@@ -130,7 +130,7 @@ class Child:
                 return
             self._on_death(self, reason)
             deaths = 1 if time.monotonic() - began > _STABLE_SECONDS else deaths + 1
-            # `stop` cancels this wait, so that a stopped child is not restarted.
+            # Cancelled by `stop`, so that a stopped child is not restarted.
             await asyncio.sleep(backoff(deaths, base=1.0, cap=_RESTART_CAP_SECONDS))
             self.restarts += 1
             most = math.ceil(self.spec.ready_seconds / _CHECK_SECONDS)
@@ -139,7 +139,7 @@ class Child:
     async def _end(self, process: asyncio.subprocess.Process, most: int) -> str:
         """Wait for the process to end, killing it if it hangs; returns the reason.
 
-        `most` checks may be missed before the first answer.
+        Up to `most` checks may fail before the first response.
         """
         ends = asyncio.create_task(process.wait())
         missed = 0
@@ -177,7 +177,7 @@ class Child:
                 stderr=log,
                 cwd=self.spec.directory,
                 env=dict(self.spec.environment),
-                # Its own group: Ctrl-C reaches only the supervisor, which stops children in order.
+                # Own group: Ctrl-C reaches only the supervisor, which stops children in order.
                 start_new_session=True,
             )
 

@@ -12,7 +12,7 @@ _INDENT = 3
 
 
 class Display:
-    """Prints to a terminal, or line by line to other outputs.
+    """Prints to a terminal or another output.
 
     On a terminal, messages are wrapped and the progress line is cut at its width. Elsewhere
     each message is one line, so that it can be searched.

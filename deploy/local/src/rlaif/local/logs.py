@@ -7,13 +7,13 @@ from pathlib import Path
 
 _MAX_BYTES = 10_000_000
 _FILES = 5
-"""With the current one, as in docker-compose.yml."""
+"""Including the current one, as in docker-compose.yml."""
 
 
 def rotate(log: Path, *, max_bytes: int = _MAX_BYTES) -> None:
-    """Copy a log that is too long to `NAME.1`, which moves on to `NAME.2`, and empty it.
+    """Copy a too large log to `NAME.1`, after `NAME.1` to `NAME.2` and so on, and truncate it.
 
-    The child keeps its open file: it appends, so the next line is at the new beginning.
+    The child keeps its open file: it appends, so its next line is the first of the empty file.
     """
     if not log.exists() or log.stat().st_size <= max_bytes:
         return

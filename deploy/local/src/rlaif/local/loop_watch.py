@@ -14,7 +14,7 @@ from rlaif.local.readiness import Report
 from rlaif.service.peers import peer_client
 
 NO_RUN = "no run"
-"""Status while the trainer has none; it starts one unless `TRAINER_AUTOSTART=false`."""
+"""Status while the trainer has no run; it starts one unless `TRAINER_AUTOSTART=false`."""
 
 _AT_REST = {NO_RUN: "no run; POST /api/v1/runs starts one", "on disk": "the run is stopped"}
 
@@ -32,7 +32,7 @@ class LoopClosed:
     simple_margin: float = 0.0
 
     def sentence(self) -> str:
-        """One line with the figures of the new model, and what the gate did not ask of it."""
+        """One line with the figures of the new model and the relaxation of the gate."""
         relaxed = f"; gate relaxed, margin {self.simple_margin:g}" if self.simple_margin < 0 else ""
         accuracy = "unknown" if self.heldout_accuracy is None else f"{self.heldout_accuracy:.2f}"
         return (

@@ -46,7 +46,7 @@ class Secrets:
         return _derived(self.nats_token, identity)
 
     def s3_secret(self, identity: str) -> str:
-        """Secret key of an identity of the object store, as of `nats_password`."""
+        """Secret key of an identity of the object store, derived like `nats_password`."""
         return _derived(self.s3_secret_key, identity)
 
 
@@ -120,11 +120,11 @@ class DataDirectory:
         return Secrets(*values)
 
     def note_addresses(self, addresses: Mapping[str, str]) -> None:
-        """Keep where the servers and stores of this start are, for other commands."""
+        """Store the addresses of this start's servers and stores for other commands."""
         _write_private(self.root / "addresses.json", addresses)
 
     def addresses(self) -> dict[str, str]:
-        """What the last start noted; OSError if it was of an earlier release."""
+        """The stored addresses of the last start; OSError if there are none."""
         found: dict[str, str] = json.loads((self.root / "addresses.json").read_text())
         return found
 
@@ -133,7 +133,7 @@ class DataDirectory:
 
 
 def _write_private(path: Path, values: Mapping[str, str]) -> None:
-    """Write JSON that its owner alone reads, whole or not at all."""
+    """Write a JSON file atomically, readable by its owner only."""
     with replacing(path) as partial:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:

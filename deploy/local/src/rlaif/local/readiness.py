@@ -14,7 +14,7 @@ Report = Mapping[str, str]
 
 
 def disk_report(folder: Path, *, least_free_bytes: int = 500_000_000) -> Report:
-    """The report on the disk of NATS, objects and checkpoints, before one of them finds it full."""
+    """Report low disk space before NATS, objects or checkpoints fail."""
     free = shutil.disk_usage(folder).free
     if free >= least_free_bytes:
         return {}

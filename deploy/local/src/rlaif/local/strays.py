@@ -1,8 +1,8 @@
-"""Finds, ends and reaps processes that a child left behind.
+"""Finds, terminates and reaps processes that a child left behind.
 
 Processes of a child may start their own sessions, as Ray does, and then miss the signal to its
-group. On Linux this process adopts them when their parents end; those that persist for a while have
-no other owner. On other systems nothing is found.
+group. On Linux this process adopts them when their parents end; those that persist have no other
+supervisor. On other systems nothing is found.
 """
 
 import asyncio
@@ -33,20 +33,20 @@ class Process:
 
 
 def adopt_orphans() -> None:
-    """From now on processes whose parents are gone become children of this one."""
+    """Make this process the new parent of orphaned descendants."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 class Strays:
-    """Ends adopted processes at run time: a restarted trainer must not run beside an old Ray."""
+    """Terminates adopted processes: a restarted trainer must not run beside an old Ray."""
 
     def __init__(self, *, patience: float = _PATIENCE_SECONDS) -> None:
         self._patience = patience
         self._since: dict[int, float] = {}
 
     def update(self, now: float, spare: Collection[int]) -> list[Process]:
-        """End what was adopted `patience` seconds ago, not `spare` pids; gives what still ran."""
+        """End processes adopted `patience` seconds ago, except `spare`; returns those that ran."""
         found = {stray.pid: stray for stray in strays(spare)}
         self._since = {pid: self._since.get(pid, now) for pid in found}
         due = [found[pid] for pid, since in self._since.items() if now - since >= self._patience]
@@ -56,9 +56,9 @@ class Strays:
 
 
 async def end_strays(*, seconds: float) -> list[Process]:
-    """End everything that descends from a child of this process; for when all parts have ended.
+    """End all remaining descendants of this process, after all supervised children have ended.
 
-    Returns what was ended within `seconds`, without what had ended by itself.
+    Returns the processes that were ended within `seconds`, without those that had ended before.
     """
     ended: dict[int, Process] = {}
     deadline = time.monotonic() + seconds
@@ -72,7 +72,7 @@ async def end_strays(*, seconds: float) -> list[Process]:
 
 
 def strays(spare: Collection[int]) -> list[Process]:
-    """Children of this process outside its session, without those of `spare`."""
+    """Children of this process outside its session, except `spare`."""
     mine, session = os.getpid(), os.getsid(0)
     return [
         process
@@ -84,7 +84,7 @@ def strays(spare: Collection[int]) -> list[Process]:
 def descendants(pids: Iterable[int]) -> list[Process]:
     """Children of these processes, their children, and so on."""
     table, above, found = _table(), list(pids), list[Process]()
-    for pid in above:  # grows while it is read
+    for pid in above:  # grows during the iteration
         children = [process for process in table if process.parent == pid]
         above += [child.pid for child in children]
         found += children

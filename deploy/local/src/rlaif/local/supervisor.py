@@ -1,4 +1,4 @@
-"""Starts the stack, watches the loop, and stops everything."""
+"""Starts the stack, monitors the pipeline, and stops everything."""
 
 import asyncio
 import contextlib
@@ -73,7 +73,7 @@ class Supervisor:
             self._display.quiet()
 
     async def _start(self, meanwhile: contextlib.AsyncExitStack) -> None:
-        """Start the servers and the page first, make the streams, then start the other services."""
+        """Start the servers and the page, create the streams, then start the other services."""
         page = [child for child in self._services if child.spec.name == PAGE]
         rest = [child for child in self._services if child.spec.name != PAGE]
         opening = asyncio.create_task(self._start_together(page))
@@ -191,7 +191,7 @@ class Supervisor:
 
     @contextlib.asynccontextmanager
     async def _showing_progress(self, what: str) -> AsyncIterator[None]:
-        """Meanwhile show which children are waited for, and for how long."""
+        """Inside the context, show the children that are not ready yet and the waiting times."""
         telling = asyncio.create_task(self._show_progress(what))
         try:
             yield

@@ -1,7 +1,7 @@
-"""`python -m rlaif.local.tether PROGRAM ...`: become PROGRAM, and die with the parent.
+"""`python -m rlaif.local.tether PROGRAM ...`: exec PROGRAM, which ends with its parent.
 
-A supervisor that is killed cannot stop its children. On Linux the kernel does: the request survives
-the exec. Elsewhere this only becomes PROGRAM.
+A killed supervisor cannot stop its children. On Linux the kernel does: the request survives the
+exec. On other systems this only executes PROGRAM.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Ask the kernel for SIGTERM at the parent's death, then exec."""
+    """Request SIGTERM at the parent's death from the kernel, then exec."""
     parent = os.getppid()
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)

@@ -1,1 +1,1 @@
-"""How a NATS server and an S3 server are run on one machine, from wheels."""
+"""Recipes to run a NATS and an S3 server from wheels on one machine."""

@@ -1,7 +1,7 @@
-"""Which service may do what on NATS and S3, and the configurations of the servers for it.
+"""Permissions of the services on NATS and S3, and the server configurations that apply them.
 
-The administrator (`ADMIN`) may do everything; it makes streams and buckets. A service publishes the
-events that the catalog has it produce, and answers for its own consumer. All else is in the table.
+The administrator (`ADMIN`) has all permissions; it creates streams and buckets. A service publishes
+its events of the catalog and acknowledges those of its own consumer. The table has all else.
 """
 
 import json
@@ -23,20 +23,20 @@ from rlaif.storage.probe import SCRATCH
 
 ADMIN = "admin"
 SEGMENTS = ""
-"""As a prefix: every key that is in none of `keys.FOLDERS`."""
+"""As a prefix: every key outside `keys.FOLDERS`."""
 
 _ALL_TELEMETRY = "telemetry.>"
 _DEAD = spec_of(DeadLetter).stream
 
 _ACKS = ("", "*.*.")
-"""What precedes the stream in the two forms of the subject of an acknowledgement."""
+"""Tokens before the stream in the two formats of acknowledgement subjects."""
 
 _WRITE = ["s3:PutObject", "s3:DeleteObject"]
 
 
 @dataclass(frozen=True)
 class Objects:
-    """The objects of a bucket that may be read, and those that may be written and deleted, too."""
+    """Prefixes of a bucket's objects that may be read, and of those that may also be changed."""
 
     bucket: str
     read: tuple[str, ...] = ()
@@ -49,10 +49,10 @@ class Identity:
 
     Attributes:
         name: The service, its user and its access key.
-        objects: By prefix of their keys.
-        publishes: Telemetry besides its health.
-        subscribes: Telemetry.
-        follows: Streams that it reads without a consumer that stays.
+        objects: Permissions in each bucket.
+        publishes: Telemetry in addition to its health.
+        subscribes: Telemetry that it receives.
+        follows: Streams that it reads without a durable consumer.
         redrives: Whether it removes dead letters and publishes their events again.
     """
 
@@ -119,8 +119,8 @@ def nats_users(password: Callable[[str], str] | None = None) -> str:
     """The users of nats-server, for its `authorization` or an account.
 
     Args:
-        password: Gives a name's password as configuration; by default a variable such as
-            `$NATS_JUDGE_PASSWORD`.
+        password: Returns a user's password as configuration text; by default a variable such
+            as `$NATS_JUDGE_PASSWORD`.
     """
     password = password or (lambda name: f"$NATS_{_variable(name)}_PASSWORD")
     admin = f"  {{ user: {ADMIN}, password: {password(ADMIN)} }}\n"
@@ -135,7 +135,7 @@ def nats_users(password: Callable[[str], str] | None = None) -> str:
 
 
 def published(identity: Identity) -> list[str]:
-    """The subjects that an identity may publish to, those of JetStream's API included."""
+    """The subjects that an identity may publish to, including those of the JetStream API."""
     consumed = list(_consumed(identity))
     retried = [c for spec in CATALOG for c in spec.consumers if identity.redrives]
     return [
@@ -148,7 +148,7 @@ def published(identity: Identity) -> list[str]:
         *(f"$JS.API.CONSUMER.INFO.{spec.stream}.{c}" for spec in CATALOG for c in spec.consumers),
         *(f"$JS.API.CONSUMER.MSG.NEXT.{spec.stream}.{identity.name}" for spec in consumed),
         *(f"$JS.ACK.{each}{spec.stream}.{identity.name}.>" for spec in consumed for each in _ACKS),
-        # Without a consumer's name behind it only ephemeral consumers can be created.
+        # Without a consumer name, this subject only creates ephemeral consumers.
         *(f"$JS.API.CONSUMER.CREATE.{name}" for name in identity.follows),
         *(f"$JS.API.CONSUMER.MSG.NEXT.{name}.*" for name in identity.follows),
         *(f"$JS.API.STREAM.MSG.{verb}.{_DEAD}" for verb in ("GET", "DELETE") if identity.redrives),
@@ -156,12 +156,12 @@ def published(identity: Identity) -> list[str]:
 
 
 def subscribed(identity: Identity) -> list[str]:
-    """The subjects that an identity may subscribe to; replies to others are none of them."""
+    """The subjects that an identity may subscribe to; not the replies to other users."""
     return [f"_INBOX.{identity.name}.>", *identity.subscribes]
 
 
 def _denied(identity: Identity) -> list[str]:
-    """What an identity that follows a stream must not fetch: the events of consumers that stay."""
+    """Subjects that fetch from durable consumers, denied to an identity that follows a stream."""
     return [
         f"$JS.API.CONSUMER.MSG.NEXT.{spec.stream}.{consumer}"
         for spec in CATALOG
@@ -180,10 +180,10 @@ def _listed(verb: str, subjects: list[str]) -> str:
 
 
 def s3_identities(secrets: Mapping[str, str], admin_key: str) -> dict[str, object]:
-    """The identities of SeaweedFS as its `-s3.config` has them.
+    """The identities of SeaweedFS in the format of `-s3.config`.
 
     Args:
-        secrets: The secret key of each name; an identity without one is left out.
+        secrets: Secret key by name; an identity without one is omitted.
         admin_key: The administrator's access key.
     """
 
@@ -200,7 +200,7 @@ def s3_identities(secrets: Mapping[str, str], admin_key: str) -> dict[str, objec
 
 
 def s3_policy(identity: Identity) -> dict[str, object]:
-    """An identity's policy as AWS, MinIO and SeaweedFS understand it."""
+    """An identity's policy in the syntax of AWS, MinIO and SeaweedFS."""
     statements = [each for objects in identity.objects for each in _statements(objects)]
     return {"Version": "2012-10-17", "Statement": statements}
 
@@ -222,7 +222,7 @@ def _statements(objects: Objects) -> Iterator[dict[str, object]]:
 
 
 def s3_script() -> str:
-    """A shell's here-document of `s3_identities`, with the secret keys from its variables."""
+    """A shell here-document of `s3_identities` with the secret keys as variables."""
     secrets = {name: f"$S3_{_variable(name)}_SECRET_KEY" for name in names()}
     text = json.dumps(s3_identities(secrets, "$S3_ADMIN_ACCESS_KEY"), indent=1)
     return f"cat <<END\n{text}\nEND\n"

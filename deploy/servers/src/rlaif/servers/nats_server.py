@@ -1,9 +1,9 @@
-"""How to run nats-server on one machine: program, configuration, readiness.
+"""Recipe to run nats-server on one machine: program, configuration, readiness.
 
-A recipe, not a supervisor: the caller (local stack, tests) starts and owns the process.
+It is not a supervisor: the caller (local stack, tests) starts and owns the process.
 
-`sync_interval: always` makes an acknowledged publish survive a power cut; it costs about 0.1 ms
-(measured with 2.15.1). `store_dir` is always given: the default is a temporary folder.
+`sync_interval: always` makes an acknowledged publish survive a power failure; it costs about
+0.1 ms (measured with 2.15.1). `store_dir` is always set: the default is a temporary folder.
 """
 
 import http.client
@@ -20,7 +20,7 @@ HOST = "127.0.0.1"
 
 
 def find_nats_server() -> Path:
-    """The program: from NATS_SERVER_BIN, beside this Python or PATH; else `BusUnavailableError`."""
+    """Program of NATS_SERVER_BIN, beside this Python or on PATH; else `BusUnavailableError`."""
     beside = Path(sys.executable).parent / "nats-server"
     for candidate in (os.environ.get("NATS_SERVER_BIN"), str(beside), shutil.which("nats-server")):
         if candidate and os.access(candidate, os.X_OK):
@@ -32,10 +32,10 @@ def find_nats_server() -> Path:
 
 @dataclass(frozen=True)
 class NatsServerRecipe:
-    """One server with JetStream, on loopback.
+    """One server with JetStream on the loopback interface.
 
-    `max_file` is JetStream's room on disk, in nats-server's notation. `more` is further
-    configuration, such as users or TLS; without users it lets everybody on this machine in.
+    `max_file` limits JetStream's disk usage, in nats-server's notation. `more` is additional
+    configuration, such as users or TLS; without users, every local process has access.
     """
 
     directory: Path
@@ -46,15 +46,15 @@ class NatsServerRecipe:
 
     @property
     def url(self) -> str:
-        """Where clients connect; without credentials."""
+        """URL for clients, without credentials."""
         return f"nats://{HOST}:{self.port}"
 
     def url_of(self, user: str, password: str) -> str:
-        """Where a user connects whose name and password are letters, digits and hyphens."""
+        """URL with credentials, which must be letters, digits and hyphens."""
         return f"nats://{user}:{password}@{HOST}:{self.port}"
 
     def write_files(self) -> None:
-        """Write its configuration, readable by the owner only because of the passwords."""
+        """Write the configuration, which has passwords, readable by the owner only."""
         self.directory.mkdir(parents=True, exist_ok=True)
         self._configuration.unlink(missing_ok=True)
         descriptor = os.open(self._configuration, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -65,8 +65,8 @@ class NatsServerRecipe:
         return [str(program), "-c", str(self._configuration)]
 
     def healthy(self, *, seconds: float = 1.0) -> bool:
-        """Whether it reports healthy; a full disk shows here, not in the process."""
-        # Unlike urllib, this never asks a proxy of the environment.
+        """Whether the server reports itself healthy; with a full disk it does not."""
+        # Unlike urllib, this ignores proxy variables of the environment.
         connection = http.client.HTTPConnection(HOST, self.monitor_port, timeout=seconds)
         try:
             connection.request("GET", "/healthz")

@@ -1,24 +1,24 @@
-"""How to run SeaweedFS on one machine as an S3 server: arguments, files, readiness.
+"""Recipe to run SeaweedFS on one machine as an S3 server: arguments, files, readiness.
 
-A recipe, not a supervisor: the caller (local stack, tests) starts and owns the process.
+It is not a supervisor: the caller (local stack, tests) starts and owns the process.
 
-Why each choice (measured with 4.48):
+Reasons for the options (measured with 4.48):
 
-- Every port is given. `mini` reads flags of an earlier run from `mini.options` in its data folder.
-- Metadata is in SQLite and buckets have fsync on: an acknowledged write survives a power cut.
+- Every port is set. `mini` reads flags of an earlier run from `mini.options` in its data folder.
+- Metadata is in SQLite and buckets use fsync: an acknowledged write survives a power failure.
   With the defaults neither data nor metadata is synced.
-- `-disableHttp` closes the filer's HTTP port, which writes objects without any credential, and keys
-  for signatures (JWT) the volumes' port, which a page of any site could else write to.
-- A write to a bucket that does not exist fails, as on AWS, instead of making it.
-- `mini` allows one volume for each GiB that is free when it starts, and every bucket takes at least
-  one: with 74 GiB free the 72nd bucket was refused with InternalError. A volume takes the space of
-  what is in it, so many are allowed; how full the disk is the server watches apart from that.
+- `-disableHttp` closes the filer's HTTP port, which accepts writes without credentials. Signatures
+  (JWT) protect the volume server's port, to which a page of any site could write otherwise.
+- A write to a bucket that does not exist fails, as on AWS, instead of creating it.
+- `mini` allows one volume per GiB that is free when it starts, and every bucket takes at least one:
+  with 74 GiB free, the 72nd bucket was rejected with InternalError. Volumes take the space of their
+  contents only, so many are allowed; the server monitors the free disk space separately.
 - Telemetry, WebDAV, admin page and the table catalogs are off.
 - gRPC listens on each HTTP port + 10000, without authentication, on loopback: single-user machines.
-- It also listens on Unix sockets in /tmp, named by those ports; no option moves them, and a server
-  whose sockets another user's server left behind never gets ready. So a port counts as free only
-  when its sockets are, too.
-- Its data folder is given as `.`: of a path, `-dir` would split at commas.
+- It also listens on Unix sockets in /tmp, named after those ports. No option moves them, and stale
+  sockets of another user prevent a server from starting. So a port counts as free only if its
+  sockets are, too.
+- The data folder is `.`: `-dir` would split a path at commas.
 """
 
 import hmac
@@ -74,10 +74,10 @@ class SeaweedPorts:
         first: int = 20_000,
         claim: Callable[[int], bool] | None = None,
     ) -> "SeaweedPorts":
-        """Ports that are free now, from `first` up; `s3` for that part where it is free.
+        """Ports that are free now, from `first` up; `s3` is used for S3 if it is free.
 
-        `first` starts below the range from which Linux gives ports to clients (32768 and up), and
-        gRPC's (30000 and up) meets it late. `claim(port)` says whether one can be had, by default
+        `first` is below the ephemeral ports of Linux (32768 and up), which the gRPC ports (30000
+        and up) reach late. `claim(port)` returns whether a port is available, by default
         `seaweed_port_is_free`.
         """
         claim = claim or seaweed_port_is_free
@@ -91,19 +91,19 @@ class SeaweedPorts:
 
 
 def seaweed_port_is_free(port: int) -> bool:
-    """True when a server could take this HTTP port, its gRPC port and the sockets of that one."""
+    """Whether a server could use this HTTP port, its gRPC port and the sockets of the latter."""
     grpc = port + GRPC_OFFSET
     return port_is_free(port) and port_is_free(grpc) and all(map(_can_be_made, sockets_of(grpc)))
 
 
 def sockets_of(grpc_port: int) -> list[Path]:
-    """Where the parts that may listen on a gRPC port also listen; the folder is in the program."""
+    """Unix sockets of the components that may use a gRPC port; their folder is hard-coded."""
     parts = ("master", "volume", "filer", "admin", "s3")
     return [Path(f"/tmp/seaweedfs-{part}-grpc-{grpc_port}.sock") for part in parts]
 
 
 def _can_be_made(path: Path) -> bool:
-    """True when there is no such socket, or one of this user's that a killed server left behind."""
+    """Whether the socket does not exist, or is a stale one of this user."""
     try:
         if path.lstat().st_uid != os.getuid():
             return False
@@ -117,7 +117,7 @@ def _can_be_made(path: Path) -> bool:
 
 
 def port_is_free(port: int) -> bool:
-    """True when a server could listen on this loopback port."""
+    """Whether a server could listen on this loopback port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -128,7 +128,7 @@ def port_is_free(port: int) -> bool:
 
 
 def find_weed() -> Path:
-    """The `weed` program: from WEED_BIN, beside this Python, or from PATH; else `StorageError`."""
+    """Program `weed` of WEED_BIN, beside this Python or on PATH; else `StorageError`."""
     given = os.environ.get("WEED_BIN")
     if given:
         if not os.access(given, os.X_OK):
@@ -143,7 +143,7 @@ def find_weed() -> Path:
 
 @dataclass(frozen=True)
 class TlsFiles:
-    """A certificate and its key for the S3 port, and the authority that vouches for it; PEM."""
+    """Certificate and key of the S3 port, and the certificate of its authority, as PEM files."""
 
     certificate: Path
     key: Path
@@ -154,9 +154,9 @@ class TlsFiles:
 class SeaweedFS:
     """One server's recipe.
 
-    All that it writes is in `data_dir`, an absolute path. The keys are the administrator's, who may
-    do everything; `secrets` has the secret keys of `identities.IDENTITIES`, if they are to be let
-    in. `buckets` are made on the first start. With `tls` the endpoint is https.
+    All its files are in `data_dir`, an absolute path. The keys are those of the administrator, with
+    all permissions; `secrets` has the secret keys of those `identities.IDENTITIES` with access.
+    `buckets` are created on the first start. With `tls` the endpoint is https.
     """
 
     data_dir: Path
@@ -178,9 +178,9 @@ class SeaweedFS:
         return f"{'https' if self.tls else 'http'}://{HOST}:{self.ports.s3}"
 
     def write_files(self) -> None:
-        """Write its configuration; the file with the secret is readable by the owner only."""
+        """Write the configuration; the file with secrets is readable by the owner only."""
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        self.data_dir.chmod(0o700)  # the server keeps keys of its own in it
+        self.data_dir.chmod(0o700)  # the server stores its own keys in it
         (self.data_dir / "filer.toml").write_text('[sqlite]\nenabled = true\ndbFile = "filer.db"\n')
         (self.data_dir / "mini.options").unlink(missing_ok=True)
         self._s3_config.unlink(missing_ok=True)
@@ -203,15 +203,15 @@ class SeaweedFS:
             "-webdav=false", "-admin.ui=false", "-s3.port.iceberg=0", "-s3.port.lance=0",
             "-s3.autoCreateBucket=false", "-disableHttp", "-master.telemetry=false",
             "-master.electionTimeout=1s", "-volume.preStopSeconds=0", f"-volume.max={MAX_VOLUMES}",
-            # Relative: a socket's whole name must fit in about 100 characters.
+            # Relative: the path of a socket is limited to about 100 characters.
             "-filer.localSocket=f.sock", "-s3.localSocket=s3.sock",
             *((f"-s3.cert.file={tls.certificate}", f"-s3.key.file={tls.key}") if tls else ()),
         ]  # fmt: skip
 
     def environment(self) -> dict[str, str]:
-        """Its complete environment: no variables are inherited, and memory is bounded.
+        """The server's complete environment: no variables are inherited, and memory is bounded.
 
-        Its parts sign what they ask of each other: the volumes' port refuses everybody else.
+        Its components sign their requests to each other: the volume server rejects all others.
         """
         home = str(self.data_dir)
         path = os.environ.get("PATH", os.defpath)
@@ -220,17 +220,17 @@ class SeaweedFS:
         return {"GOMEMLIMIT": "300MiB", "HOME": home, "TMPDIR": home, "PATH": path} | signed
 
     def wait_ready(self, *, seconds: float, alive: Callable[[], bool]) -> None:
-        """Wait until a real write and read work in each bucket, making the buckets on the way.
+        """Create the buckets and wait until a write and a read succeed in each.
 
         Raises:
-            StoreUnavailableError: The process is not `alive`, or did not get ready in time.
+            StoreUnavailableError: The process is not `alive`, or was not ready in time.
         """
         deadline = time.monotonic() + seconds
         for bucket in self.buckets:
             self._wait_for_bucket(bucket, deadline, alive)
 
     def answers(self) -> bool:
-        """Whether a key is looked up; nothing is written, unlike in `wait_ready`."""
+        """Whether the server answers a lookup; unlike `wait_ready`, this writes nothing."""
         try:
             self._store(self.buckets[0]).get(".ready")
         except ObjectNotFoundError:
@@ -240,7 +240,7 @@ class SeaweedFS:
         return True
 
     def turn_on_fsync(self, weed: Path, *, seconds: float = 30) -> None:
-        """Make every acknowledged write durable; once for a data folder, when ready."""
+        """Make every acknowledged write durable; call once per data folder, when ready."""
         lines = [f"fs.configure -locationPrefix=/buckets/{b}/ -fsync -apply" for b in self.buckets]
         ports = self.ports
         shell = subprocess.run(
@@ -259,14 +259,14 @@ class SeaweedFS:
             )
 
     def _all_synced(self, answer: str) -> bool:
-        # The shell ends with 0 whatever happens; it prints the rules that hold now.
+        # The shell always exits with 0; it prints the rules in effect.
         return all(
             re.search(rf'"/buckets/{re.escape(bucket)}/"[^}}]*"fsync":\s*true', answer)
             for bucket in self.buckets
         )
 
     def _store(self, bucket: str) -> "S3Store":
-        # Here, because the rest of this module serves callers that need no boto3.
+        # Imported late: other users of this module do not need boto3.
         from rlaif.storage.s3 import S3Store
 
         return S3Store(
@@ -283,7 +283,7 @@ class SeaweedFS:
         while True:
             try:
                 store.ensure_bucket()
-                # With a body, and read again: an empty object never meets the volume server.
+                # Not empty: an empty object would bypass the volume server.
                 store.put(".ready", b"ready")
                 store.get(".ready")
                 store.delete_many([".ready"])

@@ -24,7 +24,7 @@ from rlaif.storage.ports import StorageError
 
 @command("bootstrap", InvalidSettingsError, StorageError)
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run from the command line; gives the exit code."""
+    """Run the command; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="bootstrap",
         usage="%(prog)s [OPTION ...]",
@@ -35,16 +35,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--make-room",
         action="store_true",
-        help="Only drop what every consumer has handled from streams that fill up.",
+        help="Only drop events that every consumer has handled from nearly full streams.",
     )
     parser.add_argument(
         "--print-settings",
         action="store_true",
-        help="Print the settings as JSON, secrets masked, and leave.",
+        help="Print the settings as JSON, secrets masked, and exit.",
     )
     options = Options(parser, BootstrapSettings)
     arguments = parser.parse_args(argv)
-    # The first process of a container is not ended by a SIGTERM that it does not ask for.
+    # The kernel ignores SIGTERM for the first process of a container unless it has a handler.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         settings = options.load(arguments)
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except NotReachedError as error:
         raise CommandError(str(error), 1) from error
     except KeyboardInterrupt:
-        raise CommandError("stopped before it was done; run it again", 1) from None
+        raise CommandError("interrupted before completion; run it again", 1) from None
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0
 

@@ -1,4 +1,4 @@
-"""Steps of the bootstrap, each retried until it works or time is up."""
+"""Steps of the bootstrap, each retried until it succeeds or times out."""
 
 import asyncio
 import logging
@@ -17,9 +17,9 @@ from rlaif.storage.ports import StoreUnavailableError
 from rlaif.storage.probe import probe_store
 
 FULL = 0.8
-"""Share of a stream's room from which on its handled events are dropped.
+"""Fill level (0 to 1) of a stream above which its handled events are dropped.
 
-The rest is for what arrives until the next look.
+The rest is for events that arrive before the next check.
 """
 
 FIRST_PAUSE = 0.5
@@ -31,20 +31,20 @@ logger = logging.getLogger(__name__)
 
 
 class NotReachedError(Exception):
-    """What was needed did not work in time; the text says what, and the last reason."""
+    """A server was not ready in time; the message names it and the last error."""
 
 
 async def prepare(settings: BootstrapSettings) -> list[str]:
-    """Create streams, consumers and buckets; a line about each.
+    """Create streams, consumers and buckets; returns one line about each.
 
     Raises:
-        NotReachedError: NATS or S3 did not do it within the settings' time.
-        StorageError: The URL of a store names none.
+        NotReachedError: NATS or S3 was not ready within `timeout_seconds`.
+        StorageError: The URL of a store is invalid.
     """
     credentials = S3Credentials.of(settings)
     urls = dict.fromkeys((settings.episodes_store, settings.models_store))
     for url in urls:
-        open_store(url, credentials)  # what names no store is no matter of waiting
+        open_store(url, credentials)  # an invalid URL is reported without waiting
     steps = await asyncio.gather(
         _until_done("NATS", settings, lambda: _with_bus(settings, Bus.align_topology)),
         *(
@@ -63,7 +63,7 @@ async def prepare(settings: BootstrapSettings) -> list[str]:
 
 
 async def make_room(settings: BootstrapSettings) -> list[str]:
-    """Drop handled events from full streams; a line about each. Raises NotReachedError."""
+    """Drop handled events of full streams; returns a line about each, or raises NotReachedError."""
     emptied = await _until_done(
         "NATS", settings, lambda: _with_bus(settings, lambda bus: bus.make_room(above=FULL))
     )
@@ -88,7 +88,7 @@ async def _until_done(
                 raise NotReachedError(
                     f"{what} was not ready within {settings.timeout_seconds:g} s: {error}"
                 ) from error
-            logger.warning("waits for %s, next try in %.1f s: %s", what, pause, error)
+            logger.warning("waiting for %s, next attempt in %.1f s: %s", what, pause, error)
         await asyncio.sleep(pause)
 
 
@@ -110,6 +110,6 @@ async def _with_bus(settings: BootstrapSettings, ask: Callable[[Bus], Awaitable[
 
 def _bucket(url: str, credentials: S3Credentials) -> list[str]:
     store, made = make_store(url, credentials)
-    # A server that takes no writes yet, or does not keep S3's promises, stops the services too.
+    # A server that is not writable yet, or violates S3's guarantees, would stop the services too.
     probe_store(store)
     return [f"{store.url}: {'made' if made else 'found'}"]

@@ -1,8 +1,8 @@
-"""Fixes cancellation in nats-py: none is lost, and none is raised that was not requested.
+"""Fixes task cancellation in nats-py: requests are not lost, and spurious ones are not raised.
 
-nats-py 2.16 waits by `asyncio.wait_for`, which on Python 3.11 loses a cancellation that comes
-together with an answer; a fetch on a closed connection turns it into `ConnectionClosedError`. The
-service would not stop. And closing a client that reconnects cancels the task that closes it.
+nats-py 2.16 waits with `asyncio.wait_for`, which on Python 3.11 loses a cancellation that arrives
+together with a response; a fetch on a closed connection turns it into `ConnectionClosedError`. The
+service would not stop. Also, closing a client that reconnects cancels the calling task.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from nats.errors import ConnectionClosedError
 
 @contextlib.contextmanager
 def heeding_cancellation() -> Iterator[None]:
-    """Raise `CancelledError` at the end if the task was cancelled inside, but not for earlier ones.
+    """Raise `CancelledError` at the end if the task was cancelled inside the block, not before.
 
     Raises:
         nats.errors.ConnectionClosedError: Instead of a cancellation that was not requested.
@@ -43,7 +43,7 @@ def heeding_cancellation() -> Iterator[None]:
 
 
 class CancellableClient(Client):
-    """A nats-py client whose requests, and so all of its JetStream, can be cancelled."""
+    """A nats-py client whose requests, including those of JetStream, can be cancelled."""
 
     async def request(self, *args: Any, **options: Any) -> Msg:
         with heeding_cancellation():

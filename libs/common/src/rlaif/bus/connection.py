@@ -1,4 +1,4 @@
-"""Everything a service does over its connection to NATS."""
+"""The operations of a service on its connection to NATS."""
 
 from datetime import timedelta
 from typing import Protocol
@@ -24,9 +24,9 @@ async def connect(
     ca_file: str | None = None,
     manage_streams: bool = True,
 ) -> "Bus":
-    """Open a connection that survives every later restart of NATS.
+    """Open a connection that reconnects after every restart of NATS.
 
-    `name` is shown in NATS monitoring; `timeout` is for the first connection only.
+    `name` is shown in NATS monitoring; `timeout` applies to the first connection only.
 
     Raises:
         BusUnavailableError: No server answered in time, or it refused the credentials.
@@ -37,7 +37,7 @@ async def connect(
 
 
 class NatsSettings(Protocol):
-    """The part of a service's settings that says how to reach NATS, and who makes its streams."""
+    """The settings of a service for the connection to NATS and the creation of its streams."""
 
     @property
     def nats_url(self) -> str: ...  # described in rlaif.service.settings
@@ -48,7 +48,7 @@ class NatsSettings(Protocol):
 
 
 async def open_bus(settings: NatsSettings, *, name: str) -> "Bus":
-    """How a service opens its bus: `connect_ready` by its settings; raises what that raises."""
+    """Open the bus of a service: `connect_ready` with its settings, and with the same errors."""
     return await connect_ready(
         settings.nats_url,
         name=name,
@@ -60,10 +60,10 @@ async def open_bus(settings: NatsSettings, *, name: str) -> "Bus":
 async def connect_ready(
     url: str, *, name: str, ca_file: str | None = None, manage_streams: bool = True
 ) -> "Bus":
-    """Like `connect`, with every stream and consumer; on an error nothing stays open.
+    """Like `connect`, then ensure all streams and consumers; on an error the bus is closed.
 
     Raises:
-        StreamsMissingError: They are missing, and `manage_streams` is false.
+        StreamsMissingError: Some are missing, and `manage_streams` is false.
     """
     bus = await connect(url, name=name, ca_file=ca_file, manage_streams=manage_streams)
     try:
@@ -80,7 +80,7 @@ class Bus(Link):
     def publisher(
         self, source: str, *, deadline: timedelta = PUBLISH_DEADLINE, again: int | None = None
     ) -> Publisher:
-        """Publishes as `source`; `again` makes other event ids, see `again_id`."""
+        """Publisher of `source`; `again` changes the event ids, see `again_id`."""
         return EventPublisher(self, source, deadline=deadline, again=again)
 
     def telemetry(self) -> TelemetryPublisher:
@@ -90,30 +90,30 @@ class Bus(Link):
         return StreamFeed(self)
 
     async def align_topology(self) -> list[str]:
-        """Create missing streams and consumers and change those that differ; a line about each."""
+        """Create missing streams and consumers and update others; returns a line about each."""
         with self.asking("align the streams"):
             return await topology.align_topology(self.jetstream, self._settings)
 
     async def make_room(self, *, above: float) -> list[str]:
-        """Drop handled events of streams filled above this share; the streams that lost some."""
+        """Drop handled events of streams filled above this share; returns the changed streams."""
         with self.asking("make room in the streams"):
             full = await topology.full_streams(self.jetstream, above=above)
             return [each for each in full if await topology.make_room(self.jetstream, each)]
 
     async def delete_topology(self) -> None:
-        """Delete every stream with all its events. For tests and for starting over."""
+        """Delete every stream with all its events. For tests and for a fresh start."""
         with self.asking("delete the streams"):
             await topology.delete_topology(self.jetstream)
 
     async def backlog(self, event_class: type[EventData], consumer: str) -> int:
-        """Events that `consumer` has not finished: undelivered or unanswered."""
+        """Number of events that are undelivered to `consumer` or not acknowledged by it."""
         stream = spec_of(event_class).stream
         with self.asking(f"read the backlog of {consumer} on {stream}"):
             info = await self.jetstream.consumer_info(stream, consumer)
         return (info.num_pending or 0) + (info.num_ack_pending or 0)
 
     async def stored(self, event_class: type[EventData]) -> history.StoredEvents:
-        """All events of a kind that are stored now."""
+        """All currently stored events of a type."""
         with self.asking(f"read the stored events of {event_class.__name__}"):
             return await history.stored_events(self.jetstream, event_class)
 
@@ -122,12 +122,12 @@ class Bus(Link):
             return await queues.read_queues(self.jetstream)
 
     async def dead_letters(self) -> list[CloudEvent[DeadLetter]]:
-        """All of them, newest first."""
+        """All dead letters, newest first."""
         with self.asking("list the dead letters"):
             return await dead_letters.stored_letters(self.jetstream)
 
     async def dead_event_ids(self, consumer: str, *, limit: int) -> list[str]:
-        """Ids of the events that `consumer` gave up, among the newest `limit` dead letters."""
+        """Event ids of the dead letters of `consumer` among the newest `limit` dead letters."""
         with self.asking("list the dead letters"):
             return await dead_letters.newest_ids(self.jetstream, consumer, limit=limit)
 

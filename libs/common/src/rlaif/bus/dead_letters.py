@@ -1,4 +1,4 @@
-"""The events that a consumer gave up on: made, listed, and sent again."""
+"""Creates, lists and redrives dead letters."""
 
 import base64
 import contextlib
@@ -28,21 +28,21 @@ from rlaif.contracts.events import CloudEvent, DeadLetter
 from rlaif.contracts.untrusted import NotJsonError, read_json
 
 MAX_DETAIL = 2000
-"""Characters of `detail`; a traceback's text may be megabytes."""
+"""Maximum characters of `detail`; an error message may have megabytes."""
 
 _BYTES = "data:application/octet-stream;base64,"
-"""Begins an original that is stored as bytes (RFC 2397)."""
+"""Prefix of an original that is stored as bytes (RFC 2397)."""
 
 _MAX_EVENT_ID = 150
 _STREAM = spec_of(DeadLetter).stream
 
 _MESSAGE_ID = re.compile(r"dead:(?P<consumer>[^:]+):(?P<event_id>.+)")
-"""As the catalog makes it."""
+"""Format of the catalog."""
 
 
 @dataclass(frozen=True)
 class _Header:
-    """Place of a stored letter, and what its message id says."""
+    """Sequence number of a stored letter, and the parts of its message id."""
 
     sequence: int
     consumer: str
@@ -61,10 +61,10 @@ def dead_letter(
     detail: str,
     dead_at: datetime,
 ) -> DeadLetter:
-    """Describe a message that `consumer` gave up on, with the message inside.
+    """Build the dead letter of a message that `consumer` could not handle, including the message.
 
-    A message that is not a JSON object is stored as text, or as base64 if it is not text or
-    shorter that way. One without a readable id is named by stream and sequence.
+    A message that is not a JSON object is stored as text, or as base64 if it is not text or if
+    base64 is shorter. A message without a readable id is named by stream and sequence.
     """
     original = _original(payload)
     return DeadLetter(
@@ -73,7 +73,7 @@ def dead_letter(
         consumer=consumer,
         event_id=_event_id(original, f"{stream.lower()}-{sequence}"),
         reason=reason,
-        # What UTF-8 cannot hold, half a surrogate pair, is spelled out.
+        # Lone surrogates, which UTF-8 cannot encode, are escaped.
         detail=detail[:MAX_DETAIL].encode(errors="backslashreplace").decode()[:MAX_DETAIL],
         attempts=attempts,
         dead_at=dead_at,
@@ -82,15 +82,15 @@ def dead_letter(
 
 
 def without_original(letter: DeadLetter, sequence: int) -> DeadLetter:
-    """The letter for a stream that takes no larger one: it only says where the original lies."""
+    """The letter without its original, which exceeds the size limit, but with its location."""
     note = f"too large to be kept here; it is message {sequence} of stream {letter.stream}"
     return letter.model_copy(update={"original": note})
 
 
 async def stored_letters(js: JetStreamContext) -> list[CloudEvent[DeadLetter]]:
-    """All dead letters with their originals, newest first; what is no letter is left out."""
+    """All dead letters with their originals, newest first; other messages are skipped."""
     found: list[CloudEvent[DeadLetter]] = []
-    # One that is redriven meanwhile is missing at the end.
+    # The wait for a letter that was redriven meanwhile times out.
     with contextlib.suppress(nats.errors.TimeoutError):
         async for message in stored_messages(js, _STREAM):
             with contextlib.suppress(UnknownEventError):
@@ -99,14 +99,14 @@ async def stored_letters(js: JetStreamContext) -> list[CloudEvent[DeadLetter]]:
 
 
 async def newest_ids(js: JetStreamContext, consumer: str, *, limit: int) -> list[str]:
-    """Event ids of those of the newest `limit` dead letters that `consumer` wrote."""
+    """Event ids of the dead letters of `consumer` among the newest `limit` dead letters."""
     start = max(1, (await js.stream_info(_STREAM)).state.last_seq - limit + 1)
     found = await _headers(js, deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=start)
     return [each.event_id for each in found if each.consumer == consumer]
 
 
 async def _headers(js: JetStreamContext, **chosen: Any) -> list[_Header]:
-    """The headers of stored letters, oldest first: an original may have hundreds of kilobytes."""
+    """The headers of stored letters, oldest first; originals may have hundreds of kilobytes."""
     found = []
     with contextlib.suppress(nats.errors.TimeoutError):  # as in `stored_letters`
         async for message in stored_messages(js, _STREAM, headers_only=True, **chosen):
@@ -118,9 +118,9 @@ async def _headers(js: JetStreamContext, **chosen: Any) -> list[_Header]:
 
 
 async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
-    """Publish a dead event again under a new id, which is returned; remove its dead letters.
+    """Publish a dead event again and remove its dead letters; returns its new id.
 
-    The new id is accepted inside the duplicate window. It derives from the letter's sequence, so a
+    The new id avoids the duplicate window. It derives from the letter's sequence number, so that a
     repeated call stores one copy.
 
     Raises:
@@ -132,10 +132,10 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
     letters = [each.sequence for each in await _headers(js) if each.event_id == event_id]
     if not letters:
         raise UnknownDeadLetterError(
-            f"no dead letter of event {event_id!r}; it was redriven already or never died"
+            f"no dead letter of event {event_id!r}; it has been redriven already or never had one"
         )
     dead: DeadLetter = parse_event((await js.get_msg(_STREAM, letters[-1])).data or b"").data
-    # A letter is a message that anybody on the bus may have written.
+    # Any client of the bus may have written the letter.
     place = (dead.stream, dead.subject, dead.consumer)
     if place not in {(s.stream, s.subject, name) for s in CATALOG for name in s.consumers}:
         raise EventRefusedError(
@@ -157,7 +157,7 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
 
 
 def with_id(dead: DeadLetter, event_id: str) -> bytes:
-    """The message to send: the original with another event id, or its bytes as they were."""
+    """The message to publish: the original with this id, or unchanged if it is no JSON object."""
     if isinstance(dead.original, dict):
         return json.dumps({**dead.original, "id": event_id}).encode()
     if dead.original.startswith(_BYTES):
@@ -177,19 +177,19 @@ def _original(payload: bytes) -> dict[str, Any] | str:
         text = payload.decode()
     except UnicodeDecodeError:
         return coded
-    # A text that looks like coded bytes is coded, too, so that none is mistaken; and so is one that
-    # would grow, up to six-fold, by the escapes of JSON.
+    # Text that looks like encoded bytes is encoded too, to avoid ambiguity, and so is text that
+    # JSON escapes would expand, up to six-fold.
     grows = len(json.dumps(text, ensure_ascii=False).encode()) > len(coded) + 2
     return coded if grows or text.startswith(_BYTES) else text
 
 
 def _event_id(original: dict[str, Any] | str, fallback: str) -> str:
-    """The event's id, fit to be part of the dead letter's own id."""
+    """The event's id, made valid as a part of the dead letter's message id."""
     found = original.get("id") if isinstance(original, dict) else None
     if not isinstance(found, str) or not found:
         return f"unreadable-{fallback}"
     if len(found) <= _MAX_EVENT_ID and found.isprintable() and found == found.strip():
         return found
-    # A NATS header holds one line and is stripped; the digest tells apart what was cut alike.
+    # A NATS header is one stripped line; the digest distinguishes ids with the same prefix.
     shown = "".join(each if each.isprintable() else "?" for each in found[:80]).strip()
     return f"{shown}-{hashlib.sha256(found.encode()).hexdigest()[:32]}"

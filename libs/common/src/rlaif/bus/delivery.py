@@ -1,17 +1,17 @@
-"""One delivery of one event: keep it alive, run the handler, answer NATS exactly once.
+"""Delivery of one event: send heartbeats, run the handler, answer NATS exactly once.
 
 handler returns         ack, confirmed by the server
 handler raises Retry    nak with a delay; after `RENEW_AFTER` deliveries a fresh copy replaces it
-handler raises Suspect  a fresh copy replaces it, which counts its tries; at the last a dead letter
+handler raises Suspect  a fresh copy with the attempt count replaces it; after the last, dead letter
 handler raises Reject   dead letter, then term
 any other exception     like Suspect, reason `handler_failed`
 deadline passed         handler cancelled, then like any other exception
 not an event            dead letter `invalid_event`
-delivered too often     dead letter `never_answered`: its workers died, the handler is not run
+delivered too often     dead letter `never_answered`: its workers crashed; handler not run
 
-Tries are counted in headers of the copy: the server's delivery count includes kills and retries,
-and a count in this process would start from zero with each restart and in each worker. The server
-cannot store a message for later, so a copy that is to wait is given back at its first delivery.
+Attempts are counted in headers of the copy: the server's delivery count includes kills and retries,
+and a count in this process would be lost at a restart and not be shared by the workers. The server
+cannot delay a new message, so a copy with a delay is returned (nak) at its first delivery.
 """
 
 import asyncio
@@ -43,10 +43,10 @@ from rlaif.tracing.spans import span
 Result = Literal["done", "retried", "rejected"]
 
 RENEW_AFTER = MAX_DELIVER // 2
-"""Deliveries after which a `Retry` stores a fresh copy of the event and ends this one.
+"""Deliveries after which a `Retry` stores a fresh copy of the event and terminates this one.
 
-The server stops delivering after `MAX_DELIVER`, so an outage of a quarter of an hour would silence
-an event that is not at fault. The other half of the deliveries is left for workers that die.
+The server stops delivering after `MAX_DELIVER`, so an outage of 15 minutes would drop an event
+that is not at fault. The other half of the deliveries is reserved for worker crashes.
 """
 
 _ACK_TRIES = 3
@@ -55,10 +55,10 @@ _ACK_PAUSE = timedelta(milliseconds=100)
 _STORE_DEADLINE = timedelta(seconds=20)
 
 _TRIES_HEADER = "Rlaif-Tries"
-"""Tries of the event that were counted before this copy of it."""
+"""Attempts that were counted before this copy of the event."""
 
 _WAIT_HEADER = "Rlaif-Wait"
-"""Seconds that this copy is to wait before it is handled."""
+"""Delay in seconds before this copy is handled."""
 
 _NUMBER = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 
@@ -67,7 +67,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Again:
-    """Answer: deliver again after a delay; `tries` counts this one, None when it is not counted."""
+    """Answer: redeliver after a delay; `tries` includes this attempt, None if it is not counted."""
 
     delay: timedelta
     tries: int | None = None
@@ -80,7 +80,7 @@ class _Done:
 
 @dataclass(frozen=True)
 class _Renewed:
-    """Answer: a fresh copy is stored; this one is finished."""
+    """Answer: a fresh copy is stored; this delivery is finished."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ _Answer = _Again | _Done | _Renewed | _Dead
 
 
 class Delivery:
-    """Handles the deliveries of one consumer. Remembers nothing: the events do."""
+    """Handles the deliveries of one consumer. Stateless: attempts are counted in the events."""
 
     def __init__(
         self,
@@ -112,9 +112,9 @@ class Delivery:
         self._settings = settings
 
     async def handle(self, message: Msg) -> Result | None:
-        """Handle one message to its end; None if it was not due yet and was given back."""
+        """Handle one message; returns None if it was not due yet and was returned to the server."""
         if (wait := _wait(message)) and message.metadata.num_delivered == 1:
-            # A waiting copy occupies a place of the consumer, and anybody may write the header.
+            # A waiting copy occupies a slot of the consumer, and any client may set the header.
             await message.nak(delay=min(wait, self._settings.retry_cap.total_seconds()))
             return None
         try:
@@ -140,8 +140,7 @@ class Delivery:
         if _deliveries(message) >= MAX_DELIVER:
             return _Dead(
                 "never_answered",
-                f"delivered {MAX_DELIVER} times and no worker lived to answer; "
-                "it probably kills its worker",
+                f"delivered {MAX_DELIVER} times without an answer; it probably crashes its worker",
             )
         deadline = asyncio.timeout(self._settings.deadline.total_seconds())
         try:
@@ -170,7 +169,7 @@ class Delivery:
     def _parse(self, message: Msg) -> CloudEvent[Any]:
         event = parse_event(message.data)
         if event.type != self._spec.type:
-            raise UnknownEventError(f"{event.type} does not travel on {message.subject}")
+            raise UnknownEventError(f"{event.type} is not valid on subject {message.subject}")
         return event
 
     def _later(self, message: Msg, retry: Retry, event: CloudEvent[Any]) -> _Again:
@@ -218,7 +217,7 @@ class Delivery:
         return timedelta(seconds=seconds)
 
     async def _bury(self, message: Msg, dead: _Dead) -> _Dead | _Again:
-        """Store the dead letter; while NATS cannot be reached, the event is not given up."""
+        """Store the dead letter; if NATS is unavailable, retry the event instead."""
         place = message.metadata
         letter = dead_letter(
             message.data,
@@ -250,7 +249,7 @@ class Delivery:
     async def _renew(self, message: Msg, again: _Again) -> _Renewed | _Again:
         """Store a fresh copy of the event with its count of attempts and its delay.
 
-        After a crash before the answer, the same copy is stored under the same id, so it is one.
+        The copy's id is deterministic: after a crash before the answer, it is not stored twice.
         """
         sequence = message.metadata.sequence.stream
         tries = _tries(message) if again.tries is None else again.tries
@@ -283,7 +282,7 @@ class Delivery:
         return "done" if confirmed and isinstance(answer, _Done) else "retried"
 
     async def _acknowledge(self, message: Msg) -> bool:
-        """Ack, and wait for the confirmation, through a restart of the server if necessary."""
+        """Acknowledge and wait for the confirmation, across a server restart if necessary."""
         for _ in range(_ACK_TRIES):
             await self._link.wait_connected(self._settings.ack_wait.total_seconds())
             try:
@@ -294,7 +293,7 @@ class Delivery:
             else:
                 return True
         logger.warning(
-            "%s: ack of %s not confirmed; it may come again", self._consumer, message.subject
+            "%s: ack of %s not confirmed; it may be redelivered", self._consumer, message.subject
         )
         return False
 
@@ -306,7 +305,7 @@ class Delivery:
             yield
         finally:
             task.cancel()
-            # Without the first, a cancellation of the handler itself would be suppressed here too.
+            # `heeding_cancellation` re-raises a cancellation of the handler, suppressed otherwise.
             with heeding_cancellation(), contextlib.suppress(asyncio.CancelledError):
                 await task
 
@@ -323,7 +322,7 @@ def _deliveries(message: Msg) -> int:
 
 
 def _attempts(message: Msg) -> int:
-    """How often the event was handed to a worker: counted tries, and deliveries of this copy."""
+    """Deliveries of the event to a worker: counted attempts plus deliveries of this copy."""
     waited = _wait(message) > 0 and _deliveries(message) > 1
     return _tries(message) + _deliveries(message) - waited
 

@@ -1,30 +1,30 @@
-"""What can go wrong on the bus.
+"""Exceptions of the bus.
 
 BusError
-├── BusUnavailableError      NATS is away, refuses us, or did not answer in time; try again
-│   └── StreamsMissingError  streams or consumers are missing, and others are to make them
-├── EventRefusedError        NATS will never take this event; trying again does not help
+├── BusUnavailableError      NATS is unreachable, refused us or timed out; retry
+│   └── StreamsMissingError  streams or consumers are missing and may not be created
+├── EventRefusedError        NATS rejects this event; retrying does not help
 └── UnknownDeadLetterError   there is no dead letter of this event
 
-Handlers answer with `rlaif.bus.outcome` instead.
+Handlers raise those of `rlaif.bus.outcome` instead.
 """
 
 
 class BusError(Exception):
-    """Base of the bus's own errors."""
+    """Base class of bus errors."""
 
 
 class BusUnavailableError(BusError):
-    """NATS did not do what was asked in time; the text names the server and its last error."""
+    """A request to NATS failed or timed out; the message names the server and its last error."""
 
 
 class StreamsMissingError(BusUnavailableError):
-    """Streams or consumers are missing that this program may not make; the text names them."""
+    """This process may not create the missing streams or consumers named in the message."""
 
 
 class EventRefusedError(BusError):
-    """The event breaks a limit of its stream, such as the largest message size."""
+    """The event exceeds a limit of its stream, such as the maximum message size."""
 
 
 class UnknownDeadLetterError(BusError, LookupError):
-    """No dead letter in the stream carries this event id."""
+    """No dead letter has this event id."""

@@ -1,6 +1,6 @@
 """Reads stored events without a durable consumer and without acknowledgement, in stream order.
 
-A short-lived pull consumer starts behind the last event; after an outage a new one continues there.
+An ephemeral pull consumer starts after the last event; after an outage a new one continues there.
 """
 
 import asyncio
@@ -23,26 +23,26 @@ from rlaif.contracts.events import CloudEvent, EventData
 from rlaif.contracts.telemetry.readings import Telemetry
 
 FETCH_TIMEOUT = timedelta(seconds=1)
-"""Longest wait of one request, and so the longest pause after NATS came back."""
+"""Timeout of one request, and so the longest delay after a reconnection."""
 
 RETRY_PAUSE = timedelta(milliseconds=300)
 BATCH = 100
-"""Most events of one request while history is read."""
+"""Maximum events per request while history is read."""
 
 BUFFER = 256
-"""Events read ahead for a slow reader; after that the reading waits, nothing is dropped."""
+"""Events read ahead for a slow reader; a full buffer blocks, and drops nothing."""
 
 logger = logging.getLogger(__name__)
 
 _End = None
 
 MAX_UNSENT_BYTES = 1024 * 1024
-"""Above this the socket does not keep up and readings are dropped; nats-py would wait at 2 MiB."""
+"""Unsent bytes above which readings are dropped; nats-py would block at 2 MiB."""
 
 
 @dataclass
 class _Cursor:
-    """Where the reading of one stream stands."""
+    """Read position in one stream."""
 
     stream: str
     filters: list[str]
@@ -63,7 +63,7 @@ class StreamFeed:
     ) -> AsyncIterator[CloudEvent[Any]]:
         """See `rlaif.bus.ports.EventFeed.follow`. Ends when the bus closes.
 
-        Events of one stream come in order; one may come twice if a stream was deleted and rebuilt.
+        Events of one stream are in order; one may be repeated if its stream was recreated.
         """
         queue: asyncio.Queue[CloudEvent[Any] | None] = asyncio.Queue(BUFFER)
         pumps = [
@@ -83,7 +83,7 @@ class StreamFeed:
                 await self._place(cursor)
                 await self._read(cursor, queue)
             except (nats.errors.Error, OSError, BusUnavailableError) as error:
-                logger.debug("feed of %s starts again: %s", cursor.stream, error)
+                logger.debug("feed of %s restarts: %s", cursor.stream, error)
                 await asyncio.sleep(RETRY_PAUSE.total_seconds())
                 await self._link.wait_connected(FETCH_TIMEOUT.total_seconds())
         await queue.put(_End)
@@ -107,14 +107,14 @@ class StreamFeed:
                 opt_start_seq=cursor.next_sequence,
                 ack_policy=AckPolicy.NONE,
                 filter_subjects=cursor.filters,
-                inactive_threshold=30,  # seconds; the server removes it when we are gone
+                inactive_threshold=30,  # seconds without a fetch, then the server removes it
                 mem_storage=True,
             ),
         )
         subscription = await js.pull_subscribe_bind(consumer.name, stream=cursor.stream)
         try:
             while not self._link.closed:
-                # An empty fetch is a TimeoutError: normal. A consumer that is gone answers 503.
+                # An empty fetch is a TimeoutError: normal. A deleted consumer answers 503.
                 with contextlib.suppress(nats.errors.TimeoutError):
                     with heeding_cancellation():
                         messages = await subscription.fetch(
@@ -132,13 +132,13 @@ class StreamFeed:
         sequence = message.metadata.sequence.stream
         try:
             event = parse_event(message.data)
-            # A publisher may claim any time; that of the stream is its order.
+            # Publishers' clocks differ; the stream's timestamps are consistent with its order.
             await queue.put(event.model_copy(update={"time": message.metadata.timestamp}))
         except UnknownEventError as error:
             logger.warning("feed skips message %d of %s: %s", sequence, cursor.stream, error)
         cursor.next_sequence = sequence + 1
-        # A larger pull hands out a partial batch only when it times out, so ask for no more
-        # than is stored: history comes in batches, new events singly and at once.
+        # A pull returns a partial batch only when it times out, so request at most the stored
+        # events: history arrives in batches, new events singly without delay.
         cursor.batch = max(1, min(BATCH, message.metadata.num_pending or 0))
 
 
@@ -150,7 +150,7 @@ def _cursors(events: tuple[type[EventData], ...], history: bool) -> list[_Cursor
 
 
 class LossyTelemetry:
-    """The `TelemetryPublisher` port; `dropped` counts the readings that were not sent."""
+    """The `TelemetryPublisher` port; `dropped` is the number of readings that were not sent."""
 
     def __init__(self, link: Link) -> None:
         self._link = link

@@ -1,4 +1,4 @@
-"""What a stream has stored, read once to its end."""
+"""Reads all stored messages of a stream once."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ _FETCH_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class StoredEvents:
-    """What a stream has of one kind of events.
+    """The stored events of one type.
 
     Attributes:
-        data: Data of each event, oldest first; what is no event is left out.
-        unfinished: Those of them that a consumer has not finished.
+        data: Data of each event, oldest first; invalid messages are skipped.
+        unfinished: Those that at least one consumer has not acknowledged.
         complete: Whether the stream has never dropped an event.
     """
 
@@ -33,11 +33,11 @@ class StoredEvents:
 
 
 async def stored_messages(js: JetStreamContext, stream: str, **chosen: Any) -> AsyncIterator[Msg]:
-    """The messages that are stored now, in order; `chosen` are fields of `ConsumerConfig`.
+    """Yield the currently stored messages in order; `chosen` are fields of `ConsumerConfig`.
 
     Raises:
-        nats.errors.TimeoutError: No message came for ten seconds, or the last ones were deleted
-            meanwhile.
+        nats.errors.TimeoutError: No message arrived within ten seconds, or the last ones were
+            deleted meanwhile.
     """
     config = ConsumerConfig(
         ack_policy=AckPolicy.NONE, inactive_threshold=30, mem_storage=True, **chosen
@@ -57,7 +57,7 @@ async def stored_messages(js: JetStreamContext, stream: str, **chosen: Any) -> A
 
 
 async def stored_events(js: JetStreamContext, kind: type[EventData]) -> StoredEvents:
-    """Read the events that are stored now."""
+    """Read the currently stored events of a type."""
     spec = spec_of(kind)
     found = []
     async for message in stored_messages(js, spec.stream, filter_subjects=list(spec.stored)):
@@ -75,7 +75,7 @@ async def stored_events(js: JetStreamContext, kind: type[EventData]) -> StoredEv
 
 
 async def _finished(js: JetStreamContext, stream: str, consumer: str) -> int:
-    """The sequence up to which a consumer has finished all events."""
+    """The sequence number up to which a consumer has acknowledged all events."""
     try:
         floor = (await js.consumer_info(stream, consumer)).ack_floor
     except NotFoundError:

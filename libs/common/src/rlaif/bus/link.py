@@ -1,4 +1,4 @@
-"""One connection to NATS that survives every restart of the server."""
+"""A connection to NATS that reconnects after every restart of the server."""
 
 import asyncio
 import contextlib
@@ -25,13 +25,13 @@ REQUEST_TIMEOUT = timedelta(seconds=5)
 logger = logging.getLogger(__name__)
 
 MAILBOX_MESSAGES = 64
-"""Messages that wait for a reader of one plain subscription."""
+"""Maximum unread messages of one plain subscription."""
 
 
 class Link:
-    """The connection itself, plain messages and the streams.
+    """The connection with plain messages and stream management.
 
-    `client` and `jetstream` are for this package only; `address` is without credentials.
+    `client` and `jetstream` are private to this package; `address` has no credentials.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Link:
 
     @property
     def closed(self) -> bool:
-        """Whether the connection is gone for good: `close` was called, or NATS threw us out."""
+        """Whether the connection is closed permanently, by `close` or by the server."""
         return self._closing or self.client.is_closed
 
     @property
@@ -72,7 +72,7 @@ class Link:
     async def subscribe(self, subject: str) -> AsyncIterator[tuple[str, bytes]]:
         """Yield plain NATS messages as (subject, payload) until the bus closes.
 
-        A reader that is more than `MAILBOX_MESSAGES` behind loses the oldest.
+        A reader that is more than `MAILBOX_MESSAGES` behind loses the oldest messages.
         """
         mailbox = Mailbox(MAILBOX_MESSAGES)
         self._mailboxes.add(mailbox)
@@ -93,7 +93,7 @@ class Link:
         """Create missing streams and consumers, or only check for them.
 
         Raises:
-            StreamsMissingError: Something is missing, and `manage_streams` is false.
+            StreamsMissingError: Some are missing, and `manage_streams` is false.
         """
         if self._manages:
             with self.asking("ensure the streams"):
@@ -125,12 +125,12 @@ class Link:
             async with asyncio.timeout(max(seconds, 0)):
                 while not (self.connected or self.closed):
                     await self._up.wait()
-                    # nats-py calls back a little after its state changes; let it catch up.
+                    # nats-py invokes callbacks shortly after its state changes.
                     await asyncio.sleep(0.01)
         return self.connected
 
     async def close(self) -> None:
-        """Send what is buffered and close. Stop the workers first. May be called twice."""
+        """Flush and close. Stop the workers first. Idempotent."""
         if self._closing:
             return
         self._closing = True
@@ -140,7 +140,7 @@ class Link:
             with heeding_cancellation():
                 await self.client.drain()
         except (nats.errors.Error, OSError):
-            with contextlib.suppress(nats.errors.Error, OSError):  # NATS may be gone already
+            with contextlib.suppress(nats.errors.Error, OSError):  # NATS may be down already
                 await self.client.close()
 
     async def open(self, name: str, timeout: timedelta) -> None:  # noqa: ASYNC109  # nats-py has no such option with endless reconnects
@@ -160,7 +160,7 @@ class Link:
                     disconnected_cb=self._on_disconnected,
                     reconnected_cb=self._on_reconnected,
                     closed_cb=self._on_closed,
-                    # A dead peer is noticed after 10 to 15 s instead of minutes.
+                    # A dead peer is detected after 10 to 15 s instead of minutes.
                     ping_interval=5,
                     max_outstanding_pings=2,
                     connect_timeout=2,
@@ -189,16 +189,16 @@ class Link:
             raise BusUnavailableError(f"NATS_CA_FILE={ca_file} is no PEM file: {error}") from error
 
     async def _abandon(self) -> None:
-        """Let go of a connection that was never open."""
+        """Release a connection that was never established."""
         self._closing = True
         with contextlib.suppress(nats.errors.Error, OSError):
             await self.client.close()
 
     async def _on_error(self, error: Exception) -> None:
-        # What the server said, such as a wrong token, explains more than the reset that follows it.
+        # A server's error, such as a wrong token, explains more than the subsequent reset.
         if not (isinstance(error, OSError) and isinstance(self._last_error, nats.errors.Error)):
             self._last_error = error
-        # While the server is away each attempt ends here; one line from _on_disconnected is enough.
+        # Each failed reconnection attempt ends here; _on_disconnected has logged the outage.
         level = logging.WARNING if self.connected and not self._closing else logging.DEBUG
         logger.log(level, "NATS at %s: %s", self.address, error or type(error).__name__)
 
@@ -213,7 +213,7 @@ class Link:
         logger.info("NATS at %s is back", self.address)
 
     async def _on_closed(self) -> None:
-        self._up.set()  # let waiters see `closed`
+        self._up.set()  # waiters check `closed`
         for mailbox in list(self._mailboxes):
             mailbox.close()
         if not self._closing:
@@ -221,7 +221,7 @@ class Link:
 
     @contextlib.contextmanager
     def asking(self, what: str) -> Iterator[None]:
-        """Raise BusUnavailableError when NATS does not do `what`, which is asked for inside."""
+        """Raise BusUnavailableError if the request `what`, made inside the block, fails."""
         try:
             yield
         except (nats.errors.Error, OSError) as error:
@@ -235,15 +235,15 @@ class Link:
 
 
 def inbox_of(user: str | None) -> bytes:
-    """Prefix of the subjects of a user's replies: no other user of the server may read them."""
+    """Prefix of a user's reply subjects, which no other user of the server may read."""
     named = user is not None and re.fullmatch(r"[\w-]+", user, re.ASCII)
     return f"_INBOX.{user}".encode() if named else b"_INBOX"
 
 
 class CarefulClient(CancellableClient):
-    """Sends no credentials to a server without TLS if it is `tls_only`.
+    """If `tls_only`, sends no credentials to a server without TLS.
 
-    nats-py 2.16 does, even for a `tls://` URL.
+    nats-py 2.16 would send them, even for a `tls://` URL.
     """
 
     def __init__(self, *, tls_only: bool) -> None:
@@ -251,9 +251,9 @@ class CarefulClient(CancellableClient):
         self._tls_only = tls_only
 
     def _connect_command(self) -> Any:
-        """What is sent once the connection is as safe as it will be; the credentials are in it."""
+        """The CONNECT message, which has the credentials; sent after any TLS handshake."""
         if self._tls_only and not self._server_info.get("tls_required"):
-            raise nats.errors.Error("the server offers no TLS, and nothing is sent without")
+            raise nats.errors.Error("the server offers no TLS, which the URL requires")
         return super()._connect_command()
 
 
@@ -270,7 +270,7 @@ class Mailbox:
         self._changed.set()
 
     def close(self) -> None:
-        """End the reader after what it has not read yet."""
+        """End the reader after the remaining messages."""
         self._closed = True
         self._changed.set()
 

@@ -1,18 +1,18 @@
-"""Answers of a handler for an event: it returns, or it raises one of these.
+"""Exceptions by which a handler rejects or postpones an event.
 
-A return acknowledges. Any other exception is treated as a `Suspect`, so a bug neither loses an
-event nor repeats it forever.
+A normal return acknowledges it. Any other exception is treated as a `Suspect`, so a bug neither
+loses an event nor repeats it forever.
 """
 
 from datetime import timedelta
 
 
 class Outcome(Exception):
-    """Base of the answers that are not "done"."""
+    """Base class of the outcomes other than success."""
 
 
 class Retry(Outcome):
-    """Deliver the event again, after `after` plus jitter; None: the worker's back-off."""
+    """Redeliver the event after `after` plus jitter; None for the worker's back-off."""
 
     def __init__(self, reason: str, after: timedelta | None = None) -> None:
         super().__init__(reason)
@@ -21,10 +21,10 @@ class Retry(Outcome):
 
 
 class Suspect(Outcome):
-    """Retry a few times: the cause may pass, or the event may be at fault.
+    """Retry a few times: the cause, such as a missing object, may be transient or permanent.
 
-    Such as a missing object. Attempts are counted in the event, over all workers and restarts.
-    `reason` is a stable code, `detail` a sentence with the remedy; `tries` None: `max_attempts`.
+    Attempts are counted in the event, across all workers and restarts. `reason` is a stable code,
+    `detail` a sentence with the fix, and `tries` a limit that replaces `max_attempts`.
     """
 
     def __init__(self, reason: str, detail: str, *, tries: int | None = None) -> None:
@@ -35,7 +35,7 @@ class Suspect(Outcome):
 
 
 class Reject(Outcome):
-    """Reject the event: write a dead letter at once and never deliver it again."""
+    """Write a dead letter immediately and never redeliver the event."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")

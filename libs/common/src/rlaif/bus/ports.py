@@ -1,4 +1,4 @@
-"""What a service needs of the bus."""
+"""Interfaces of the bus for services."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Publisher(Protocol):
     """Publishes events."""
 
     async def publish(self, data: EventData) -> bool:
-        """Store one event in its stream, as part of the current trace; False if it was there.
+        """Store one event in its stream within the current trace; False for a duplicate.
 
         Raises:
             BusUnavailableError: Not stored within the publisher's deadline.
@@ -24,7 +24,7 @@ class Publisher(Protocol):
 
 
 class TelemetryPublisher(Protocol):
-    """Sends live readings; never waits, never fails, drops when the bus is away."""
+    """Sends live readings; never blocks or fails, and drops them while the bus is unavailable."""
 
     async def send(self, reading: Telemetry) -> None:
         """Send one JSON reading on its subject."""
@@ -34,12 +34,12 @@ class TelemetryPublisher(Protocol):
 
 
 class EventFeed(Protocol):
-    """Follows streams from the side, without a durable consumer and without acknowledging."""
+    """Follows streams without a durable consumer and without acknowledgements."""
 
     def follow(self, *events: type[EventData], history: bool) -> AsyncIterator[CloudEvent[Any]]:
         """Yield events of these classes: all that are stored, then new ones (or only new ones).
 
-        Their `time` is that at which they were stored.
+        Their `time` is when they were stored.
         """
 
 
@@ -48,14 +48,14 @@ class WorkerSettings:
     """Parameters of one worker.
 
     Attributes:
-        ack_wait: An event without heartbeat for this long goes to another worker. Set on the
-            consumer, so the same for all its workers.
-        heartbeat: Pause between heartbeats; at most a third of `ack_wait` is used.
+        ack_wait: An event without a heartbeat for this long is redelivered to another worker. Set
+            on the consumer, so equal for all its workers.
+        heartbeat: Interval of heartbeats; at most a third of `ack_wait` is used.
         deadline: A handler that runs longer is cancelled and its event retried.
-        max_attempts: Of an event whose handler raises `Suspect` or fails unexpectedly.
+        max_attempts: For an event whose handler raises `Suspect` or fails unexpectedly.
         retry_base: Wait after the first failure; doubles up to `retry_cap`.
         stop_timeout: How long `stop` waits for running handlers.
-        fetch_timeout: One wait for an event; an idle worker notices `stop` after at most this.
+        fetch_timeout: Of one fetch; an idle worker stops within this time.
     """
 
     concurrency: int = 1

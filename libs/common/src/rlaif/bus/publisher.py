@@ -1,7 +1,7 @@
-"""Publishes events so that an unknown outcome is never a loss.
+"""Publishes events with idempotent retries.
 
-A publish that timed out may still have been stored (measured: it usually was), so every attempt
-carries the same `Nats-Msg-Id` and the stream keeps one copy.
+A publish that timed out may have been stored (measured: it usually was), so every attempt has the
+same `Nats-Msg-Id` and the stream keeps one copy.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from rlaif.pacing.backoff import backoff
 from rlaif.tracing.spans import current_traceparent, span
 
 TRY_TIMEOUT = timedelta(seconds=2)
-"""One attempt; NATS stores in about a millisecond, so silence means that the answer is lost."""
+"""Timeout of one attempt; NATS usually acknowledges within about a millisecond."""
 
 _MESSAGE_TOO_LARGE = 10054
 _STREAM_FULL = 10077
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 class EventPublisher:
-    """The `Publisher` port over JetStream; one `publish` tries until its `deadline`."""
+    """The `Publisher` port over JetStream; `publish` retries until its `deadline`."""
 
     def __init__(
         self, link: Link, source: str, *, deadline: timedelta, again: int | None = None
@@ -89,7 +89,7 @@ async def store(
 ) -> bool:
     """Store one message in `stream`, retrying with the same id until `deadline`.
 
-    The stream is repaired if it is missing or full. False if it had this id already.
+    A missing or full stream is repaired. Returns False for a duplicate id.
 
     Raises:
         BusUnavailableError: Not stored in time.
@@ -143,6 +143,6 @@ async def _repair(link: Link, stream: str, error: Exception) -> None:
 
 def _too_large(message_id: str, payload: bytes) -> str:
     return (
-        f"event {message_id} has {len(payload)} bytes, more than its stream takes; "
-        "events carry keys and digests, put the data into an object"
+        f"event {message_id} has {len(payload)} bytes, more than its stream allows; "
+        "store large data as an object and publish its key and digest"
     )

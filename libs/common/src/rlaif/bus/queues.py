@@ -1,4 +1,4 @@
-"""How full the streams are, and what waits for each consumer."""
+"""Fill levels of the streams and backlogs of the consumers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from rlaif.contracts.catalog import CATALOG, STREAMS
 
 @dataclass(frozen=True)
 class StreamFill:
-    """How full a stream is; `max_bytes` None: the server alone limits it."""
+    """Fill level of a stream; `max_bytes` is None if only the server limits it."""
 
     name: str
     messages: int
@@ -24,7 +24,7 @@ class Queue:
 
     Attributes:
         event: Type of the events.
-        pending: Events that are not delivered yet.
+        pending: Undelivered events.
         in_flight: Delivered events without an acknowledgement.
         redelivered: Of these, delivered more than once.
         acknowledged_at: Time of the last acknowledgement; None if there is none.
@@ -48,7 +48,7 @@ class Queues:
 
 
 async def read_queues(js: JetStreamContext) -> Queues:
-    """Ask the server for all of them."""
+    """Read all of them from the server."""
     streams = []
     for name in STREAMS:
         info = await js.stream_info(name)

@@ -1,7 +1,7 @@
 """Streams and durable consumers of the catalog.
 
-Services create missing ones and log differences, as several releases may run at the same time; an
-administrator changes existing ones with `align_topology`.
+Services create missing ones and only log differences, as several releases may run at the same time;
+an administrator updates existing ones with `align_topology`.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from nats.js.errors import APIError, NotFoundError
 from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, retry_subject
 
 MAX_DELIVER = 20
-"""Deliveries of one event to one consumer; the backstop for an event that kills its worker."""
+"""Maximum deliveries of an event to a consumer: limits an event that crashes its worker."""
 
 _MIB = 1024 * 1024
 
 _ANOTHER_SERVICE_IS_CREATING = {
     10058,  # stream name already in use with another configuration
-    10047,  # insufficient storage: the server reserves room for every creation under way
+    10047,  # insufficient storage: each concurrent creation reserves space
 }
 _CREATE_TRIES = 8
 _CREATE_PAUSE = timedelta(milliseconds=50)
@@ -50,8 +50,8 @@ class TopologySettings:
     """Parameters that differ between a laptop, a cluster and a test.
 
     Attributes:
-        max_ack_pending: Unanswered deliveries of one consumer, over all its workers. Events that
-            wait for a retry count too, so an outage does not churn the whole stream.
+        max_ack_pending: Unacknowledged deliveries of one consumer, across all its workers. Events
+            that wait for a retry count too, so an outage does not cycle through the whole stream.
         max_bytes: Size of a busy stream. All streams together reserve 4.75 times this; the
             default fits a JetStream of 1 GB.
     """
@@ -86,7 +86,7 @@ def stream_config(name: str, settings: TopologySettings) -> StreamConfig:
 def consumer_config(spec: EventSpec, consumer: str, settings: TopologySettings) -> ConsumerConfig:
     """The configuration of one durable pull consumer.
 
-    Without `backoff`: the server would use its first value instead of `ack_wait`.
+    `backoff` is not set: the server would use its first value instead of `ack_wait`.
     """
     return ConsumerConfig(
         name=consumer,
@@ -102,7 +102,7 @@ def consumer_config(spec: EventSpec, consumer: str, settings: TopologySettings) 
 
 @dataclass(frozen=True)
 class Part:
-    """A stream, or a consumer of `stream`: the wanted and the found configuration."""
+    """A stream, or a consumer of `stream`: expected and actual configuration."""
 
     stream: str
     wanted: StreamConfig | ConsumerConfig
@@ -116,7 +116,7 @@ class Part:
         return f"consumer {self.stream}/{self.wanted.name}"
 
     def differences(self) -> dict[str, tuple[object, object]]:
-        """Fields that we set and that the server holds differently: name → (wanted, found)."""
+        """Fields whose expected value differs from the server's: name → (wanted, found)."""
         want, have = self.wanted.as_dict(), self.found.as_dict()
         return {
             field: (value, have.get(field))
@@ -132,13 +132,13 @@ async def ensure_topology(js: JetStreamContext, settings: TopologySettings) -> N
             logger.info("created %s", part.title)
         for name, (want, have) in part.differences().items():
             logger.warning(
-                "%s has %s=%s, this release expects %s; kept as it is, change it by hand",
+                "%s has %s=%s, this release expects %s; kept as it is; change it manually",
                 part.title, name, have, want,
             )  # fmt: skip
 
 
 async def ensure_parts(js: JetStreamContext, settings: TopologySettings) -> list[Part]:
-    """Like `ensure_topology`, and returns each part, streams first; nothing is logged."""
+    """Like `ensure_topology` without logging; returns each part, streams first."""
     streams = await asyncio.gather(
         *(_ensure_stream(js, stream_config(name, settings)) for name in STREAMS)
     )
@@ -153,7 +153,7 @@ async def ensure_parts(js: JetStreamContext, settings: TopologySettings) -> list
 
 
 async def missing_parts(js: JetStreamContext) -> list[str]:
-    """The streams and consumers of the catalog that are not there, for people; makes nothing."""
+    """Descriptions of the missing streams and consumers of the catalog; creates nothing."""
 
     async def lacks(asked: Coroutine[Any, Any, object]) -> bool:
         try:
@@ -172,7 +172,7 @@ async def missing_parts(js: JetStreamContext) -> list[str]:
 
 
 async def delete_topology(js: JetStreamContext) -> None:
-    """Delete every stream of the catalog with all its events. For tests and for starting over."""
+    """Delete every stream of the catalog with all its events. For tests and for a fresh start."""
     for name in STREAMS:
         with contextlib.suppress(NotFoundError):
             await js.delete_stream(name)
@@ -181,19 +181,19 @@ async def delete_topology(js: JetStreamContext) -> None:
 async def set_ack_wait(
     js: JetStreamContext, stream: str, consumer: str, ack_wait: timedelta
 ) -> None:
-    """Give a consumer the ack wait of the worker that runs it."""
+    """Set a consumer's ack wait to that of its worker."""
     found = (await js.consumer_info(stream, consumer)).config
     if found.ack_wait == ack_wait.total_seconds():
         return
     logger.warning(
-        "ack_wait of consumer %s changes from %s s to %s s, the setting of its worker",
+        "changing ack_wait of consumer %s from %s s to %s s, the setting of its worker",
         consumer, found.ack_wait, ack_wait.total_seconds(),
     )  # fmt: skip
     await js.add_consumer(stream, found.evolve(ack_wait=ack_wait.total_seconds()))
 
 
 async def full_streams(js: JetStreamContext, *, above: float) -> list[str]:
-    """The streams that hold more than this share of what they may, and will refuse more."""
+    """Names of the streams that are filled above this share and reject events when full."""
     refusing = [name for name, stream in STREAMS.items() if not stream.drops_oldest]
     found = [await js.stream_info(name) for name in refusing]
     return [
@@ -204,9 +204,9 @@ async def full_streams(js: JetStreamContext, *, above: float) -> list[str]:
 
 
 async def make_room(js: JetStreamContext, stream: str) -> bool:
-    """Drop events that every consumer has answered from a full stream; True if there were any.
+    """Drop events that every consumer has acknowledged; True if there were any.
 
-    Streams without consumers (dead letters) lose nothing.
+    Streams without consumers (dead letters) are not changed.
     """
     consumers = {name for spec in CATALOG if spec.stream == stream for name in spec.consumers}
     if not consumers:
@@ -244,7 +244,7 @@ async def _ensure_consumer(js: JetStreamContext, stream: str, wanted: ConsumerCo
 
 
 async def align_topology(js: JetStreamContext, settings: TopologySettings) -> list[str]:
-    """Create what is missing, change what may be changed, and say of each part what was done."""
+    """Create missing parts and update changeable fields; returns a line about each part."""
     return [await _align(js, part) for part in await ensure_parts(js, settings)]
 
 
@@ -255,18 +255,18 @@ async def _align(js: JetStreamContext, part: Part) -> str:
     said = [
         f"changed {name} from {getattr(part.found, name)} to {getattr(part.wanted, name)}"
         if name in changed
-        else f"has {name}={have}, this release expects {want}: kept, change it by hand"
+        else f"has {name}={have}, this release expects {want}: kept; change it manually"
         for name, (want, have) in part.differences().items()
     ]
     return f"{part.title}: {'; '.join(said) or 'found'}"
 
 
 async def _change(js: JetStreamContext, part: Part) -> set[str]:
-    """Change the fields that differ and may; their names."""
+    """Update the changeable fields that differ; returns their names."""
     wanted, found = part.wanted, part.found
     if isinstance(wanted, StreamConfig) and isinstance(found, StreamConfig):
         fields = set(_OF_A_STREAM) & part.differences().keys()
-        # A limit below what is held would make the server drop events.
+        # A limit below the current size would make the server drop events.
         if "max_bytes" in fields and 0 < (wanted.max_bytes or 0) < await _held(js, part.stream):
             fields.remove("max_bytes")
         if fields:
@@ -276,7 +276,7 @@ async def _change(js: JetStreamContext, part: Part) -> set[str]:
     fields = set(_OF_A_CONSUMER) & part.differences().keys()
     if fields:
         values = {each: getattr(wanted, each) for each in fields}
-        # Earlier releases set the one filter in the place of several.
+        # Earlier releases set `filter_subject` instead of `filter_subjects`.
         await js.add_consumer(part.stream, found.evolve(filter_subject=None, **values))
     return fields
 

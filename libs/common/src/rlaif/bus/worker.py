@@ -1,4 +1,4 @@
-"""Runs one handler on one durable consumer: at least once, bounded, never lost.
+"""Runs one handler on one durable consumer with at-least-once delivery and bounded retries.
 
 A worker fetches one event per free slot: a larger pull returns a partial batch only on a timeout.
 """
@@ -26,21 +26,21 @@ logger = logging.getLogger(__name__)
 
 _REPAIR_PAUSE = timedelta(milliseconds=500)
 _STALE_TICKS = 5
-"""Fetches that may be missed before the worker calls itself unhealthy."""
+"""Missed fetches after which the worker is unhealthy."""
 
 
 class WorkerObserver(Protocol):
-    """Observes how each delivery ended; the service connects its metrics here."""
+    """Observes the outcome of each delivery, for metrics."""
 
     def handled(self, event_type: str, outcome: Result, seconds: float, age: float) -> None:
-        """One delivery took `seconds`; the event was published `age` seconds before."""
+        """Record a delivery of `seconds` whose event was published `age` seconds before."""
 
 
 class DurableWorker:
     """Handles the events of one durable consumer until it is stopped.
 
-    Each event goes to one of the workers of a consumer. The link must outlive the worker. The
-    handler returns or raises an `Outcome`; it may receive an event twice.
+    Each event is delivered to one worker of the consumer. The link must outlive the worker. The
+    handler returns or raises an `Outcome`; it may receive an event more than once.
     """
 
     def __init__(
@@ -73,17 +73,17 @@ class DurableWorker:
 
     @property
     def healthy(self) -> bool:
-        """Whether the pull loop runs and reached NATS recently."""
+        """Whether the pull loop is running and has reached NATS recently."""
         if self._ticked_at is None or self._finished.is_set():
             return False
         age = asyncio.get_running_loop().time() - self._ticked_at
         return age < _STALE_TICKS * self._settings.fetch_timeout.total_seconds()
 
     async def run(self) -> None:
-        """Handle events until `stop`; outages and deleted streams are repaired internally.
+        """Handle events until `stop`; outages and deleted streams are handled internally.
 
         Raises:
-            BusUnavailableError: The connection was closed for good, and `stop` was not called.
+            BusUnavailableError: The connection closed permanently without a call of `stop`.
             StreamsMissingError: Its stream or consumer is missing and may not be created.
         """
         self._finished.clear()
@@ -102,7 +102,7 @@ class DurableWorker:
         await self._finished.wait()
 
     async def _slot_free(self) -> bool:
-        """Wait for a free slot, at most one fetch timeout so that `stop` is noticed."""
+        """Wait for a free slot for at most one fetch timeout, so that `stop` takes effect."""
         if len(self._running) < self._settings.concurrency:
             return True
         if self._link.connected:
@@ -117,10 +117,10 @@ class DurableWorker:
     async def _pull_once(self) -> None:
         if self._link.closed:
             raise BusUnavailableError(
-                f"worker {self._consumer} lost NATS at {self._link.address} for good"
+                f"worker {self._consumer} lost its connection to NATS at {self._link.address}"
                 f"{self._link.last_error_note}; restart the service"
             )
-        # While NATS is away a fetch would only pile up requests that all arrive at its return.
+        # During an outage, fetches would pile up and all be sent at the reconnection.
         if not await self._link.wait_connected(self._settings.fetch_timeout.total_seconds()):
             return
         try:
@@ -149,11 +149,11 @@ class DurableWorker:
         try:
             result = await self._delivery.handle(message)
         except Exception:
-            # Unanswered, so it comes again after ack_wait.
+            # Unacknowledged, so it is redelivered after ack_wait.
             logger.exception("%s could not answer for %s", self._consumer, message.subject)
             return
         if result is not None and self._observer is not None:
-            # The clocks of two machines: an event may seem to come from the future.
+            # Clocks of two machines differ: the age may be negative.
             age = max(0.0, (datetime.now(UTC) - message.metadata.timestamp).total_seconds())
             self._observer.handled(self._spec.type, result, loop.time() - started, age)
 
@@ -168,23 +168,23 @@ class DurableWorker:
         return self._subscription
 
     async def _unbind(self) -> None:
-        """Give the inbox back; `drain` would stall on one that fetched (nats-py 2.16)."""
+        """Unsubscribe; `drain` would stall after a fetch (nats-py 2.16)."""
         subscription, self._subscription = self._subscription, None
         if subscription is not None:
             with contextlib.suppress(nats.errors.Error, OSError):
                 await subscription.unsubscribe()
 
     async def _repair(self, error: Exception) -> None:
-        """Recreate what is missing; the next pull binds again."""
+        """Recreate missing parts; the next pull binds again."""
         if not self._link.closed:
-            logger.warning("worker %s cannot fetch: %s; trying again", self._consumer, error)
+            logger.warning("worker %s cannot fetch: %s; retrying", self._consumer, error)
         await self._unbind()
         try:
             await self._link.ensure_topology()
         except StreamsMissingError:
             raise
         except BusUnavailableError:
-            pass  # the next pull says it again
+            pass  # the next pull reports it again
         await pause(_REPAIR_PAUSE.total_seconds(), unless=self._stopping)
 
     async def _finish_handlers(self) -> None:

@@ -109,7 +109,7 @@ def _capture(store: ObjectStore, info: ObjectInfo, dead: frozenset[str]) -> Capt
 EpisodeId = Annotated[str, Path(pattern=ID_PATTERN, description="Id of the episode.")]
 SegmentId = Annotated[str, Path(pattern=ID_PATTERN, description="Id of the segment.")]
 EpisodeFilter = Annotated[
-    str | None, Query(pattern=ID_PATTERN, description="Only those of this episode.")
+    str | None, Query(pattern=ID_PATTERN, description="Only segments of this episode.")
 ]
 
 

@@ -1,4 +1,4 @@
-"""The exporter as a web app with a worker beside it."""
+"""The FastAPI app of the exporter with its worker."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 CONSUMER = "exporter"
 STORE_DEADLINE = timedelta(minutes=10)
-"""Time for the objects of one segment besides its replay."""
+"""Time limit for the objects of one segment, in addition to its replay."""
 
 DEAD_LETTERS_READ = 500
 """Number of latest dead letters searched for captures."""
@@ -57,7 +57,7 @@ class ExportJob:
         return self._worker.healthy
 
     async def run(self) -> None:
-        """Start a replay process and run until `stop`, which also ends the processes."""
+        """Start a replay process and handle events until `stop`; then end the processes."""
         warming = asyncio.create_task(self._replayers.warm())
         try:
             async with self._beside.running():
@@ -150,7 +150,7 @@ class Runtime:
 
 
 def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) -> FastAPI:
-    """Build the service, else StartupError; its lifespan starts the worker last, stops it first."""
+    """Build the app, else StartupError; its lifespan starts the worker last and stops it first."""
     try:
         cartridge = load_cartridge(settings.rom_path)
     except CartridgeError as error:
@@ -168,7 +168,7 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
 
     return build_app(
         name="exporter",
-        title="Exporter: replays captured segments and writes what judges read",
+        title="Exporter: replays captured segments and stores the inputs of judges and models",
         settings=settings,
         lifespan=lifespan,
         routers=[build_router(lambda: runtime.lifecycle.store, runtime.dead_segments)],

@@ -36,8 +36,8 @@ def commit(
 ) -> tuple[bytes, bool]:
     """Store the files, then the manifest; returns (stored manifest, stored by this call). Blocks.
 
-    Existing files are replaced: an export may have ended before its manifest. If another exporter
-    was first, its manifest is kept.
+    Existing files of an incomplete export are replaced. If another exporter has stored a manifest
+    meanwhile, that one is kept.
     """
     folder = (capture.episode_id, capture.segment_id)
 
@@ -93,7 +93,7 @@ def stored_manifest(store: ObjectStore, episode_id: str, segment_id: str) -> byt
 def is_whole(store: ObjectStore, data: bytes) -> bool:
     """Whether each file of a stored manifest has its digest. Blocks.
 
-    True for what is no manifest, or names no objects: a replay does not repair that.
+    Also true for an invalid manifest or one without objects, which a replay does not repair.
     """
     try:
         manifest = SegmentManifest.model_validate_json(data)

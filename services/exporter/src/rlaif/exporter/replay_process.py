@@ -44,10 +44,10 @@ REASONS: dict[type[Exception], str] = {
 """Error of a replay → reason of the dead letter."""
 
 _MAX_IDLE = 8
-"""Emulators that wait for a capture of their game."""
+"""Maximum idle emulators, each for one game."""
 
 _ALARM_GRACE_SECONDS = 5.0
-"""The alarm applies if the exporter, which kills late replays, is gone."""
+"""The exporter kills late replays earlier; the alarm takes effect if it has ended."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class _Game:
 
 
 class Replayer:
-    """Replays on emulators of one ROM, and of generated worlds, which need none."""
+    """Replays captures on emulators of one ROM, or of generated worlds, which need no ROM."""
 
     def __init__(self, start: Message) -> None:
         self._start, (rom,) = start.header, start.parts
@@ -126,7 +126,7 @@ def _generated(seed: int, rooms: int) -> _Game:
 
 
 def main() -> int:
-    """Serve until the input ends; returns the exit code."""
+    """Answer requests until the input ends; returns the exit code."""
     end_with(int(sys.argv[1]))
     incoming, outgoing = sys.stdin.buffer, own_output()
     start = next_request(incoming)

@@ -34,7 +34,7 @@ class NoReplayerError(Exception):
 
 
 class ReplayerPool:
-    """Replays captures, each on a process of its own.
+    """Replays captures, each in its own process.
 
     The number of processes is bounded by the worker's concurrency.
     """
@@ -97,7 +97,7 @@ class ReplayerPool:
         return files
 
     async def close(self) -> None:
-        """End the idle processes; the others end after their replays."""
+        """Terminate the idle processes; the others terminate after their replays."""
         free, self._free = self._free, []
         await asyncio.gather(*(replayer.end() for replayer in free))
 
@@ -141,7 +141,7 @@ def start_request(
 
 
 def segment_files(answer: Message) -> SegmentFiles:
-    """The segment of an answer, else raise its error; BrokenMessageError for neither."""
+    """The segment of an answer; raises the answer's error, or BrokenMessageError if invalid."""
     match answer.header:
         case {"refused": str(reason), "detail": str(detail)}:
             raise ExportFault(reason, detail)

@@ -1,4 +1,4 @@
-"""From a capture to the files of a segment: replays it and records and films every step."""
+"""Replays a capture, and records and films every step as the files of a segment."""
 
 import io
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ Picture = npt.NDArray[np.uint8]
 class Film:
     """The film of one segment.
 
-    A whole screen takes 3 kB, a change about 0.3 kB: 75 steps of Seedling Vale take about 25 kB.
+    A full screen takes 3 kB, a change about 0.3 kB: 75 steps of Seedling Vale take about 25 kB.
     """
 
     def __init__(self, segment_id: str) -> None:
@@ -41,7 +41,7 @@ class Film:
     def add(
         self, step: int, frame: int, picture: Picture, camera: tuple[int, int] = (0, 0)
     ) -> None:
-        """The screen after a decision step, `frame` game frames into the segment."""
+        """Add the screen after a decision step, `frame` game frames into the segment."""
         top, bottom, left, right = _changed(self._last, picture)
         part = picture[top:bottom, left:right]
         data = webp(np.ascontiguousarray(part)) if part.size else b""
@@ -85,7 +85,7 @@ class SegmentFiles:
         states: states.jsonl, one line per decision step.
         observations: observations.npy, `[T, 128]` float32.
         pictures: Decision step → PNG of the screen after it, in order.
-        replayed_frames: Played game frames, prefix included.
+        replayed_frames: Replayed game frames, including the prefix.
         film: Every step, lossless (`rlaif.contracts.game.films`); None if films are off.
     """
 

@@ -1,6 +1,6 @@
 """Deletes exported segments some days after their export; captures and scores stay.
 
-A replay of its capture makes a deleted segment again, byte for byte.
+A replay of its capture recreates a deleted segment byte for byte.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from rlaif.storage.ports import ObjectInfo, ObjectStore
 
 _BATCH = 1000
 _PAUSE_SECONDS = 0.1
-"""Pause after each batch of a pass, which leaves the store to the exports."""
+"""Pause after each batch, which leaves the store free for exports."""
 
 _PASSES_SECONDS = 3600.0
 
@@ -36,13 +36,13 @@ class Retention:
         self._now = now
 
     async def run(self) -> None:
-        """Look at all objects once an hour; never returns."""
+        """Run a pass over all objects every hour; never returns."""
         while True:
             await self.look()
             await asyncio.sleep(_PASSES_SECONDS)
 
     async def look(self) -> None:
-        """Look at all objects once.
+        """Run one pass over all objects.
 
         Raises:
             StoreUnavailableError: The store did not answer; the next pass starts again.
@@ -53,14 +53,14 @@ class Retention:
             await asyncio.sleep(_PAUSE_SECONDS)
 
     def _batch(self, found: Iterator[ObjectInfo], oldest: datetime) -> bool:
-        """Delete the old ones of the next objects; whether there may be more. Blocks."""
+        """Delete the expired ones of the next objects; False at the end. Blocks."""
         infos = list(islice(found, _BATCH))
         old = {
             info.key: ids
             for info in infos
             if info.modified_at < oldest and (ids := keys.segment_file_ids(info.key))
         }
-        # Without its manifest a segment does not exist: no reader finds a part of it.
+        # Manifests first: without it a segment does not exist, so readers never find a part.
         manifests = {keys.manifest(*ids) for ids in old.values()}
         self._store.delete_many(sorted(manifests))
         self._store.delete_many([key for key in old if key not in manifests])

@@ -26,8 +26,8 @@ class ReplaySettings(BaseModel, frozen=True, extra="forbid"):
         default=20.0,
         gt=0,
         description="Extra time for a replay, in seconds, beyond the duration of its frames at 60 "
-        "per second. A replay that exceeds it is killed; after the second attempt the capture is "
-        "given up. Raise it on slow machines.",
+        "per second. A replay that exceeds it is killed; after the second attempt the capture "
+        "becomes a dead letter. Raise it on slow machines.",
     )
 
     def seconds(self, frames: int) -> float:

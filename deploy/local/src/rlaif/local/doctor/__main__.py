@@ -37,8 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="rlaif doctor",
         description="Check that every captured segment ends in a score or a dead letter, the "
-        "digests of all objects, the champion, and room. The servers of a stopped pipeline are "
-        "started meanwhile.",
+        "digests of all objects, the champion, and free space. The servers of a stopped pipeline "
+        "are started for the check.",
     )
     add = parser.add_argument
     add("--data-dir", type=Path, default=Path("var"), help="data directory [var]")
@@ -62,7 +62,7 @@ async def _examine(home: DataDirectory, *, scrub: bool, repairs: bool) -> Report
 
 
 async def examine(system: Opened, root: Path, *, scrub: bool, repairs: bool) -> Report:
-    """Check everything; with `repairs`, report what is left to do after them."""
+    """Check all invariants; with `repairs`, repair first and report the remaining findings."""
     report = Report(str(root), system.running)
     facts = await _check_loop(system, report)
     damaged: list[Finding] = []

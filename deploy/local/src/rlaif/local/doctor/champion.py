@@ -1,4 +1,4 @@
-"""I5: the reward model that is live."""
+"""I5: checks and rebuilds the live reward model."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,11 +11,11 @@ from rlaif.storage.ports import ObjectStore, StorageError
 
 
 def check_champion(models: ObjectStore) -> Iterator[Finding]:
-    """Whether the champion is readable, usable, and of the last activation. Blocks."""
+    """Check that the champion is readable, usable, and of the last activation. Blocks."""
     registry = _registry(models)
     numbers = (keys.activation_number(info.key) for info in models.list(keys.ACTIVATIONS))
     last = max((number for number in numbers if number is not None), default=0)
-    fix = "the reward-model service rebuilds it when it starts, and --repair does now"
+    fix = "the reward-model service rebuilds it when it starts, --repair immediately"
     try:
         live = registry.live()
     except CorruptChampionError as error:
@@ -37,7 +37,7 @@ def check_champion(models: ObjectStore) -> Iterator[Finding]:
 
 
 def rebuild_champion(models: ObjectStore) -> str | None:
-    """Rebuild a lost champion from its copies; returns what is live. Blocks."""
+    """Rebuild a lost champion from its copies; returns a line about it, or None. Blocks."""
     live = _registry(models).heal()
     return None if live is None else f"reward model {live.manifest.version} is live"
 

@@ -1,4 +1,4 @@
-"""Reads what the segments of a pipeline came to: stored events, dead letters and objects."""
+"""Reads the stored events, dead letters and objects of the segments of a pipeline."""
 
 import asyncio
 import re
@@ -34,8 +34,8 @@ class Facts:
         manifests: Segment → key of its manifest.
         scores: Digest of each score object.
         captured: Segments with a stored event of their capture.
-        announced: Digests that the stored events of each score name.
-        all_announced: Whether the stream of scores has dropped none.
+        announced: Digests in the stored events of each score.
+        all_announced: Whether the stream of scores has dropped no event.
         letters: All dead letters.
         pending: Segments with an event that its consumer has not finished.
     """
@@ -69,7 +69,7 @@ class Facts:
 
 
 async def read_facts(bus: Bus, episodes: ObjectStore) -> Facts:
-    """Read all of it; events before objects, so that an object written meanwhile is no orphan."""
+    """Read everything; events before objects, so that a new object is not reported as orphan."""
     captured = await bus.stored(SegmentCaptured)
     exported = await bus.stored(SegmentExported)
     scored = await bus.stored(SegmentScored)
@@ -107,7 +107,7 @@ def _objects(episodes: ObjectStore) -> tuple[dict[str, str], dict[str, str], dic
 
 
 def _segment_of(original: dict[str, Any] | str) -> str | None:
-    """The segment of a dead event; None when it was no event, or names none."""
+    """The segment of a dead event; None for an invalid event or one without a segment."""
     data = original.get("data") if isinstance(original, dict) else None
     segment = data.get("segment_id") if isinstance(data, dict) else None
     return segment if isinstance(segment, str) else None

@@ -1,4 +1,4 @@
-"""What the doctor found, as text and as JSON."""
+"""Findings of the doctor as text and JSON."""
 
 import json
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ class Finding:
     Attributes:
         invariant: Its number, such as `I1`.
         code: Stable reason code.
-        subject: Segment, key or path that it is about.
-        text: One sentence for people, with the fix where there is one.
+        subject: Segment, key or path.
+        text: One sentence for users, with the fix if there is one.
     """
 
     invariant: str
@@ -25,13 +25,13 @@ class Finding:
 
 @dataclass
 class Report:
-    """All findings, and what is no violation but of interest.
+    """All findings, and further information about the pipeline.
 
     Attributes:
-        counts: What there is, by name.
-        in_progress: Segments whose next event waits or is being handled.
+        counts: Numbers of stored items by name.
+        in_progress: Segments whose next event is queued or being handled.
         dead_letters: Event id, reason and redrive command of each.
-        repaired: What `--repair` did.
+        repaired: Actions of `--repair`.
     """
 
     data_dir: str

@@ -76,9 +76,9 @@ def _score(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterator
         yield _unreadable(key, error)
         return
     found = digests.get(score.manifest_key)
-    # Of a segment that was deleted after EXPORTER_KEEP_DAYS no file is left.
+    # A segment deleted after EXPORTER_KEEP_DAYS has no files.
     if found not in (None, score.manifest_sha256):
-        state = "is another one" if found else "is missing"
+        state = "has changed" if found else "is missing"
         text = f"{key} judged {score.manifest_key}, which {state}; restore it from a backup"
         yield Finding("I4", "judged_manifest_changed", key, text)
 

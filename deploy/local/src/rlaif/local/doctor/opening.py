@@ -1,4 +1,4 @@
-"""Opens the events and objects of a data directory, whether its pipeline runs or not."""
+"""Opens the events and objects of a data directory, with or without a running pipeline."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -14,7 +14,7 @@ from rlaif.storage.ports import ObjectStore
 
 @dataclass(frozen=True)
 class Opened:
-    """What is needed of a pipeline; `running` when its own servers answer, `hud` is its page."""
+    """Connections to a pipeline; `running` if its own servers answer, `hud` is its page."""
 
     running: bool
     bus: Bus
@@ -25,10 +25,10 @@ class Opened:
 
 @asynccontextmanager
 async def opened(home: DataDirectory) -> AsyncIterator[Opened]:
-    """Connect to the running servers of the directory, or start them meanwhile.
+    """Connect to the running servers of the directory, or start them for the context.
 
     Raises:
-        FileNotFoundError: Its pipeline has never run.
+        FileNotFoundError: No pipeline has run in the directory.
         ChildFailedError: A server could not be started.
         BusUnavailableError, StorageError: A server does not answer.
     """

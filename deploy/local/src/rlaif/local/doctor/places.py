@@ -1,4 +1,4 @@
-"""I8 and I9: files that others may read, and room on disk and in streams."""
+"""I8 and I9: permissions of secrets, and free space on disk and in streams."""
 
 import stat
 from collections.abc import Iterator
@@ -13,10 +13,10 @@ _FULL = 0.95
 
 
 def check_places(root: Path, queues: Queues) -> Iterator[Finding]:
-    """Secrets, disk and streams of a data directory."""
+    """Check secrets, disk and streams of a data directory."""
     secrets = root / "secrets.json"
     if stat.S_IMODE(secrets.stat().st_mode) & 0o077:
-        text = f"other users may read {secrets}; chmod 600 it, and replace what they know"
+        text = f"other users may read {secrets}; chmod 600 it, and replace the exposed secrets"
         yield Finding("I8", "secrets_readable", str(secrets), text)
     for text in disk_report(root).values():
         yield Finding("I9", "disk_low", str(root), text)

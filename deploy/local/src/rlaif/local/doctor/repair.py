@@ -1,4 +1,4 @@
-"""Announces again what no event and no consumer knows any more, or what is damaged."""
+"""Republishes events of orphaned and damaged segments."""
 
 import asyncio
 import time
@@ -22,9 +22,9 @@ _LOST_CHAMPION = {"champion_corrupt", "champion_missing"}
 
 
 async def repair(system: Opened, facts: Facts, findings: list[Finding]) -> list[str]:
-    """Repair what can be; returns a line for each repair.
+    """Repair the repairable findings; returns a line for each repair.
 
-    Of damaged objects only the files of a segment: the exporter replaces them from its capture.
+    Only damaged files of segments are replaced, by a new export of the capture.
     """
     done = []
     announcements = (
@@ -37,7 +37,7 @@ async def repair(system: Opened, facts: Facts, findings: list[Finding]) -> list[
         try:
             await _announce(system, facts, kind, name)
         except (StorageError, ValidationError, ExportFault, CorruptScoreError):
-            continue  # a finding of its own: its object is damaged
+            continue  # reported separately: its object is damaged
         done.append(f"announced {kind} {name} again")
     if any(each.code in _LOST_CHAMPION for each in findings):
         live = await asyncio.to_thread(rebuild_champion, system.models)
@@ -46,7 +46,7 @@ async def repair(system: Opened, facts: Facts, findings: list[Finding]) -> list[
 
 
 def _damaged(facts: Facts, findings: list[Finding]) -> list[str]:
-    """Exported segments with a damaged or missing file, whose captures are there."""
+    """Exported segments with a damaged or missing file and an intact capture."""
     codes = ("object_corrupt", "object_missing")
     damaged = tuple(each.subject for each in findings if each.code in codes)
     folders = {name: key.removesuffix("manifest.json") for name, key in facts.manifests.items()}
@@ -59,7 +59,7 @@ def _damaged(facts: Facts, findings: list[Finding]) -> list[str]:
 
 async def _announce(system: Opened, facts: Facts, kind: str, name: str) -> None:
     episodes = system.episodes
-    # An event that was published within the duplicate window would be dropped under its own id.
+    # An event published within the duplicate window would be dropped under the same id.
     again = int(time.time())
     if kind == "capture":
         data = await asyncio.to_thread(episodes.get, facts.captures[name])

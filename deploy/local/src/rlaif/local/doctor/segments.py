@@ -1,4 +1,4 @@
-"""I1 to I3: what became of each segment."""
+"""I1 to I3: the outcome of each segment."""
 
 from collections.abc import Iterator
 
@@ -8,26 +8,26 @@ from rlaif.storage import keys
 
 
 def check_segments(facts: Facts) -> list[Finding]:
-    """Segments without an end, with two, or whose events and scores differ."""
+    """Segments without an outcome, with two, or with inconsistent events and scores."""
     return [*_ends(facts), *_scores(facts), *_letters(facts)]
 
 
 def unexported(facts: Facts) -> list[str]:
-    """Captured segments that nothing waits for, and that have no manifest, score or letter.
+    """Captured segments without a pending event, manifest, score or dead letter.
 
-    One that was scored was exported, and may have been deleted since (EXPORTER_KEEP_DAYS).
+    A scored segment was exported and may have been deleted since (EXPORTER_KEEP_DAYS).
     """
     known = facts.captured | facts.captures.keys()
     return sorted(known - facts.manifests.keys() - facts.scored - facts.dead - facts.pending)
 
 
 def unscored(facts: Facts) -> list[str]:
-    """Exported segments that nothing waits for, and that have neither score nor letter."""
+    """Exported segments without a pending event, score or dead letter."""
     return sorted(facts.manifests.keys() - facts.scored - facts.dead - facts.pending)
 
 
 def unannounced(facts: Facts) -> list[tuple[str, str]]:
-    """Scores without an event, as far as the stream has kept all."""
+    """Scores without an event; empty if the stream has dropped events."""
     if not facts.all_announced:
         return []
     return sorted(each for each in facts.scores if each not in facts.announced)
