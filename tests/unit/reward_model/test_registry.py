@@ -10,6 +10,7 @@ import pytest
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.reward_models import RewardModelManifest
+from rlaif.reward_model.champions import registry
 from rlaif.reward_model.champions.registry import (
     CorruptRegistryError,
     Live,
@@ -60,6 +61,22 @@ def test_the_first_version_is_1_and_each_next_one_names_its_parent(file_store):
     ]
     check_whole(file_store, second)
     assert registry_of(file_store).versions() == [1, 2]
+
+
+def test_manifests_that_were_used_last_are_in_memory_and_no_others(file_store, monkeypatch):
+    monkeypatch.setattr(registry, "_MANIFESTS_KEPT", 2)
+    for seed in range(3):
+        publish(file_store, seed)
+    reading, get, read = registry_of(file_store), file_store.get, []
+
+    def counting(key):
+        read.append(key)
+        return get(key)
+
+    monkeypatch.setattr(file_store, "get", counting)
+    for version in (1, 2, 1, 3, 1, 2):
+        assert reading.manifest(version).version == version
+    assert [keys.reward_model_version(key) for key in read] == [1, 2, 3, 2]
 
 
 def test_the_event_carries_what_the_manifest_says(file_store):

@@ -23,6 +23,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from pydantic import ValidationError
 
@@ -45,6 +46,9 @@ from rlaif.storage.ports import (
 _JSON = "application/json"
 
 logger = logging.getLogger(__name__)
+_MANIFESTS_KEPT = 500
+"""Manifests in memory, a page of the longest list."""
+
 _MAX_ORPHANS = 20
 """Versions that are skipped because a crash left files without a manifest."""
 
@@ -101,7 +105,8 @@ class ModelRegistry:
         """Work in `store`, the models' bucket; `now` dates manifests."""
         self._store = store
         self._now = now
-        self._manifests: dict[int, RewardModelManifest] = {}
+        # Manifests never change.
+        self._read_manifest = lru_cache(_MANIFESTS_KEPT)(self._manifest)
 
     def live(self) -> Live | None:
         """The champion, perhaps withdrawn; None before the first publication.
@@ -132,19 +137,19 @@ class ModelRegistry:
 
     def manifest(self, version: int) -> RewardModelManifest:
         """The manifest of a version; `CorruptRegistryError` if it cannot be read."""
-        if version not in self._manifests:
-            key = keys.reward_model(version, "manifest.json")
-            try:
-                made = RewardModelManifest.model_validate_json(self._store.get(key))
-            except ObjectNotFoundError as error:
-                raise UnknownVersionError(f"there is no reward model {version}") from error
-            except (ValidationError, ObjectCorruptError) as error:
-                raise CorruptRegistryError(f"{key} cannot be read: {error}") from error
-            if made.version != version:
-                raise CorruptRegistryError(f"{key} describes version {made.version}")
-            # Manifests never change.
-            self._manifests[version] = made
-        return self._manifests[version]
+        return self._read_manifest(version)
+
+    def _manifest(self, version: int) -> RewardModelManifest:
+        key = keys.reward_model(version, "manifest.json")
+        try:
+            made = RewardModelManifest.model_validate_json(self._store.get(key))
+        except ObjectNotFoundError as error:
+            raise UnknownVersionError(f"there is no reward model {version}") from error
+        except (ValidationError, ObjectCorruptError) as error:
+            raise CorruptRegistryError(f"{key} cannot be read: {error}") from error
+        if made.version != version:
+            raise CorruptRegistryError(f"{key} describes version {made.version}")
+        return made
 
     def network(self, version: int, *, layout_version: str) -> Weighted:
         """The network of a version; `RewardNetError` if its file is not one of this layout."""
