@@ -294,7 +294,8 @@ class LabelLog:
         held = self._held()
         self._list(limit, held)
         for info in self._store.list(_HUMAN_SCORES):
-            if _revision(info.key):
+            ids = keys.score_ids(info.key)
+            if ids and keys.human_revision(ids[0]):
                 self._people.listed(info.key, info.modified_at.timestamp())
         for key, found in self._reader.each([*filter(self._name_of, hints)], self._store.head):
             if isinstance(found, ObjectInfo):
@@ -390,12 +391,6 @@ class LabelLog:
         newest = max((item.last for item in self._configs.values()), default=0.0)
         active = [n for n, item in self._configs.items() if newest - item.last <= self._patience]
         return sorted(active, key=lambda name: (-self._configs[name].first, name))
-
-
-def _revision(key: str) -> int:
-    """Revision of a person's score; 0 for judges' scores and other objects."""
-    ids = keys.score_ids(key)
-    return keys.human_revision(ids[0]) or 0 if ids else 0
 
 
 def _compared(key: str) -> tuple[str, str]:
