@@ -33,13 +33,13 @@ from rlaif.storage.ports import ObjectStore
 from rlaif.storage.watched import WatchedStore
 
 MIN_COMPRESSED = 1024
-"""Bytes; a smaller answer fits one packet."""
+"""Bytes; a smaller response fits into one packet."""
 
 TICK_SECONDS = 0.1
 """Interval of checks and of events to the pages; `broadcast.SECTIONS_SECONDS` for sections."""
 
 _TAKEOVER = timedelta(seconds=10)
-"""Silence of a runner after which the screen of another environment is shown."""
+"""Time without frames or reports after which another environment is shown."""
 
 
 def utc_now() -> datetime:

@@ -1,4 +1,4 @@
-"""Connects the read model and the browsers: readings in, changed sections out."""
+"""Connects the read model to the browsers: folds readings and sends the sections that changed."""
 
 import logging
 from collections.abc import Callable
@@ -55,10 +55,10 @@ READINGS: dict[str, TypeAdapter[Any]] = {
 """Subject → parser of the JSON readings on it."""
 
 MAX_EVENTS_PER_TICK = 200
-"""More new log lines in one tick are a replay of the streams: a snapshot is cheaper."""
+"""More new log lines per tick come from a replay of the streams: a snapshot is cheaper."""
 
 SECTIONS_SECONDS = 0.5
-"""All sections are sent together, so that the panels of a page show the same moment."""
+"""Interval of sections; all are sent at once, so that the panels of a page are consistent."""
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class HudMetrics:
         self._events.labels(event_type).inc()
 
     def reading(self, subject: str, outcome: str) -> None:
-        """A reading or frame was `used`, `skipped` or `invalid`."""
+        """Count a reading or frame as `used`, `skipped` or `invalid`."""
         self._readings.labels(subject, outcome).inc()
 
     def refused(self, reason: str) -> None:
@@ -86,7 +86,7 @@ class HudMetrics:
 
 
 class Broadcast:
-    """Writes the read model and sends it to the browsers."""
+    """Updates the read model and sends it to the browsers."""
 
     def __init__(
         self, state: HudState, hub: Hub, *, clock: Callable[[], datetime], metrics: HudMetrics
@@ -105,7 +105,7 @@ class Broadcast:
     def event(self, event: CloudEvent[Any]) -> None:
         """Fold one event; one that cannot be folded is logged and skipped.
 
-        It is stored, and comes again at each start: it must not hold up the others.
+        It is stored and read again at each start, so it must not block the others.
         """
         self._metrics.event(event.type)
         try:
@@ -114,7 +114,7 @@ class Broadcast:
             logger.exception("event %s is skipped", event.id)
 
     def telemetry(self, subject: str, payload: bytes) -> None:
-        """Fold one message of the telemetry; one that cannot be folded is counted and skipped."""
+        """Fold one telemetry message; one that cannot be folded is counted and skipped."""
         try:
             used = self._frame(subject, payload) or self._reading(subject, payload)
         except Exception as error:
@@ -131,7 +131,7 @@ class Broadcast:
         self.state.screen.selection.select(env, self._clock())
 
     def health(self, checks: dict[str, str | None]) -> None:
-        """The HUD's own checks: check → why it fails, or None."""
+        """Set the HUD's own checks: check → why it fails, or None."""
         self.state.health.checked(checks, self.hub.clients, self._clock())
 
     def tick(self, seconds: float) -> None:
@@ -175,5 +175,5 @@ class Broadcast:
 
 
 def _family(subject: str) -> str:
-    """The first two words, so that no environment's name becomes a label."""
+    """The first two tokens of a subject, so that no environment's name becomes a label."""
     return ".".join(subject.split(".")[:2])

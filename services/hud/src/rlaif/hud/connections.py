@@ -1,4 +1,4 @@
-"""Connections to the bus and the store: what the HUD subscribes to, and reconnects."""
+"""Connections of the HUD to the bus and the store: subscriptions and reconnects."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ from rlaif.storage.ports import (
 )
 
 TELEMETRY_SUBJECTS = (f"{FRAME_SUBJECT}.*", *READINGS)
-"""One subscription each, so that a burst of frames does not push a reading out of a buffer."""
+"""One subscription per subject, so that a burst of frames displaces no reading from a buffer."""
 
 REQUEST_SECONDS = 0.5
 """Interval of the requests for an environment's screen."""
@@ -41,7 +41,7 @@ async def listen(bus: Bus, broadcast: Broadcast) -> None:
 
 
 class SourceEndedError(Exception):
-    """A source that should never end has ended."""
+    """A source ended that should be endless."""
 
 
 async def _follow_events(bus: Bus, broadcast: Broadcast) -> None:
@@ -59,7 +59,7 @@ async def _follow_telemetry(bus: Bus, subject: str, broadcast: Broadcast) -> Non
 
 
 async def _request_screen(telemetry: TelemetryPublisher, broadcast: Broadcast) -> None:
-    """Repeat the request to the trainer: it is not acknowledged."""
+    """Repeat the request to the trainer, which is not acknowledged."""
     while True:
         env = broadcast.state.screen.selection.requested
         if env is not None:
@@ -73,10 +73,10 @@ async def read_scores(
     """Read the score objects of the rows that the page shows, until cancelled.
 
     Args:
-        store: Where they are.
-        state: Has the rows.
+        store: The bucket of episodes.
+        state: Its table gets the scores.
         pause: Seconds between two polls for new rows.
-        retry: The same while the store is unavailable.
+        retry: Seconds between two polls while the store is unavailable.
     """
     rows = state.segments
     while True:
@@ -98,7 +98,7 @@ async def read_scores(
 
 
 class BusLink:
-    """Connects to the bus and listens, with retries; `why` is None while it is connected."""
+    """Connects to the bus and listens, with retries; `why` is None while connected."""
 
     def __init__(self, connect: Callable[[], Awaitable[Bus]], broadcast: Broadcast) -> None:
         self.why: str | None = "not connected yet"
@@ -139,5 +139,5 @@ class BusLink:
         if bus is not None:
             try:
                 await bus.close()
-            except OSError as error:  # the socket broke before it could be emptied
+            except OSError as error:  # the socket failed before it was flushed
                 logger.debug("connection lost before it was closed: %s", error)

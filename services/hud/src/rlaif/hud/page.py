@@ -1,8 +1,8 @@
-"""The page and its files: plain ES modules and CSS, no build step, nothing from elsewhere.
+"""The page and its files: plain ES modules and CSS, without a build step or external sources.
 
-The files are served twice: under `/static/<build>/…`, where <build> names all of them as they are,
-so that a browser keeps them for ever, and under `/static/…`, where it asks each time whether they
-changed. index.html names the former. Comments of scripts and styles are not sent.
+The files are served twice: under `/static/<build>/…`, where <build> is a digest of all files, so
+that browsers cache them forever, and under `/static/…`, where browsers revalidate them each time.
+index.html uses the former. Comments of scripts and styles are not sent.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from rlaif.hud.routes.stored import unless_cached
 STATIC = Path(__file__).parent / "static"
 
 REGISTRY = "js/routes.js"
-"""Names the addresses of all pages, and the module of each."""
+"""Script with the address and module of each page."""
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -38,7 +38,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "frame-ancestors 'self'",
     )
 )
-"""No inline script or style runs: what a language model writes stays text."""
+"""Disables inline scripts and styles, so that output of language models remains text."""
 
 HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -46,9 +46,9 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
-"""`no-cache` asks for the ETag each time, so a new version is seen at once."""
+"""`no-cache` revalidates by ETag each time, so a new version is loaded at once."""
 
-mimetypes.add_type("image/webp", ".webp")  # Python before 3.13 does not know it
+mimetypes.add_type("image/webp", ".webp")  # unknown before Python 3.13
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 
@@ -58,7 +58,7 @@ _COMMENT = re.compile(r"(?m)^[ \t]*(?:/\*(?:[^*]|\*(?!/))*\*/|//.*)$")
 
 
 def build_of(folder: Path = STATIC) -> str:
-    """A name of the page's files: by another one an open page knows that there is a new version."""
+    """Digest of the page's files: when it changes, an open page detects a new version."""
     digest = sha256()
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         digest.update(f"{file.relative_to(folder).as_posix()}\n".encode())
@@ -73,7 +73,7 @@ def page_modules(folder: Path = STATIC) -> dict[str, str]:
 
 
 def modules_of(*roots: str, folder: Path = STATIC) -> list[str]:
-    """These modules and all that they import, each once; what is loaded later is left out."""
+    """The modules and all their static imports, each once; dynamic imports are left out."""
     found: list[str] = []
     waiting = list(roots)
     while waiting:
@@ -90,10 +90,10 @@ def modules_of(*roots: str, folder: Path = STATIC) -> list[str]:
 def page_html(path: str, module: str, build: str, folder: Path = STATIC) -> str:
     """index.html for the page of `module` at `path`.
 
-    Its addresses are relative, so that they also hold behind a proxy that puts a path before ours.
+    Its addresses are relative, so that they remain valid behind a proxy that adds a path prefix.
 
-    It names the build, and all modules that the first view needs: a browser would else find them
-    one after the other, as deep as the imports go.
+    It has the build and preloads all modules of the first view: a browser would otherwise discover
+    them one level of imports at a time.
     """
     html = (folder / "index.html").read_text()
     preloads = "".join(
@@ -107,12 +107,12 @@ def page_html(path: str, module: str, build: str, folder: Path = STATIC) -> str:
 
 
 def without_comments(source: str) -> str:
-    """A script or style without lines of comment, a fifth of it; the others keep their number."""
+    """A script or style without comment lines, a fifth of it; line numbers are kept."""
     return _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), source)
 
 
 class PageFiles(StaticFiles):
-    """The page's files with its headers; those under the name of the build never change."""
+    """The page's files with their headers; those under the build's digest never change."""
 
     def __init__(self, folder: Path, build: str) -> None:
         super().__init__(directory=folder)
@@ -132,7 +132,7 @@ class PageFiles(StaticFiles):
 
 
 class ForwardedPrefix:
-    """Takes `X-Forwarded-Prefix` off a path that begins with it: some proxies leave it there."""
+    """Removes `X-Forwarded-Prefix` from the path, as some proxies do not strip it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -146,7 +146,7 @@ class ForwardedPrefix:
 
 
 class MissingPages:
-    """Answers a browser at an address that is no page's with a page, and status 404."""
+    """Serves browsers a page with status 404 at unknown addresses."""
 
     def __init__(self, app: ASGIApp, build: str) -> None:
         self._app, self._build = app, build
@@ -176,7 +176,7 @@ def _is_for_reading(scope: Scope) -> bool:
 
 
 def page_router(build: str | None = None) -> APIRouter:
-    """The addresses of all pages; what each shows is the business of its module."""
+    """The routes of all pages; each page's content is made by its module."""
     router = APIRouter()
     build = build or build_of()
     for path, module in page_modules().items():

@@ -1,4 +1,4 @@
-"""Reads the stored objects of one segment, and makes a film a file. Calls block."""
+"""Reads the stored objects of one segment, and converts films to WebP. Calls block."""
 
 import struct
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from rlaif.storage.ports import (
 _PNG_SIZE = struct.Struct(">II")
 
 LAST_MILLISECONDS = 1000
-"""The last picture is shown for so long before the film begins again."""
+"""Duration of the last picture before the film repeats."""
 
 # Source: https://developers.google.com/speed/webp/docs/riff_container
 _ANIMATED = 0x02
@@ -39,7 +39,7 @@ _DO_NOT_BLEND = 0x02
 
 
 class UnreadableObjectError(Exception):
-    """The object exists but is not what its key promises."""
+    """The object exists but does not match its key."""
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,13 @@ def read_segment(
 
 
 def read_score(store: ObjectStore, key: str, digest: str) -> ScoreRecord:
-    """A score that an event announced; UnreadableObjectError if it is missing or another."""
+    """A score that an event announced; UnreadableObjectError if missing or different."""
     with _readable(key, "a score"):
         return ScoreRecord.model_validate_json(sealed.read(store, key, digest))
 
 
 def read_capture(store: ObjectStore, manifest: SegmentManifest) -> Capture:
-    """The capture; UnreadableObjectError if it is missing or another."""
+    """The capture; UnreadableObjectError if it is missing or different."""
     key = manifest.capture_key
     with _readable(key, "a capture"):
         data = sealed.read(store, key, manifest.capture_sha256)
@@ -140,13 +140,13 @@ def read_film(store: ObjectStore, manifest: SegmentManifest) -> bytes:
 
 def _film_of_pictures(store: ObjectStore, manifest: SegmentManifest) -> bytes:
     if not manifest.pictures or len(manifest.pictures) != len(manifest.picture_steps):
-        raise FilmError(f"segment {manifest.segment_id} has no pictures whose moment is known")
+        raise FilmError(f"segment {manifest.segment_id} has no pictures with a known step")
     patches, size = [], (160, 144)
     named = zip(manifest.picture_steps, manifest.pictures, strict=True)
     for step, file in islice(named, MAX_PICTURES):
         png = sealed.read(store, file.key, file.sha256)
         size = png_size(png)
-        # Waits are not known here; a step has `frame_skip` frames at least.
+        # Waits are unknown here; a step has at least `frame_skip` frames.
         patches.append(Patch(step, (step + 1) * manifest.frame_skip, 0, 0, *size, png))
     return pack_film(manifest.segment_id, patches, type="image/png", size=size)
 
@@ -154,7 +154,7 @@ def _film_of_pictures(store: ObjectStore, manifest: SegmentManifest) -> bytes:
 def png_size(png: bytes) -> tuple[int, int]:
     """(width, height) of a PNG; FilmError for anything else."""
     if len(png) < 24 or png[1:4] != b"PNG":
-        raise FilmError("a picture of the segment is no PNG")
+        raise FilmError("a picture of the segment is not a PNG")
     width, height = _PNG_SIZE.unpack_from(png, 16)
     return int(width), int(height)
 
@@ -175,10 +175,10 @@ def read_picture(store: ObjectStore, episode_id: str, segment_id: str, name: str
 def animation(index: FilmIndex, pictures: list[bytes]) -> bytes:
     """The animation of a film whose pictures are lossless WebP; FilmError for others."""
     if index.type != "image/webp":
-        raise FilmError(f"its pictures are {index.type}, an animation takes image/webp")
+        raise FilmError(f"its pictures are {index.type}; an animation requires image/webp")
     size = _u24(index.width - 1) + _u24(index.height - 1)
     body = _chunk(b"VP8X", struct.pack("<I", _ANIMATED) + size)
-    body += _chunk(b"ANIM", struct.pack("<IH", 0, 0))  # black, for ever
+    body += _chunk(b"ANIM", struct.pack("<IH", 0, 0))  # black, endless
     for number, milliseconds in _shown(index):
         place = index.pictures[number]
         head = _u24(place.x // 2) + _u24(place.y // 2)
@@ -189,7 +189,7 @@ def animation(index: FilmIndex, pictures: list[bytes]) -> bytes:
 
 
 def _shown(index: FilmIndex) -> Iterator[tuple[int, int]]:
-    """(number, milliseconds) of each picture that changes something; others prolong it."""
+    """(number, milliseconds) of each picture that differs from the last; others extend it."""
     changing = [number for number, each in enumerate(index.pictures) if each.length]
     starts = [_milliseconds(index.pictures[number].frame) for number in changing]
     end = _milliseconds(index.pictures[-1].frame) + LAST_MILLISECONDS
@@ -209,7 +209,7 @@ def _bitstream(picture: bytes) -> bytes:
         if kind == b"VP8L":
             return _chunk(kind, picture[at + 8 : at + 8 + length])
         at += 8 + length + length % 2
-    raise FilmError("a picture is no lossless WebP")
+    raise FilmError("a picture is not a lossless WebP")
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

@@ -22,7 +22,7 @@ from rlaif.tracing.spans import current_traceparent
 
 CONNECT_SECONDS = 3.0
 TOTAL_SECONDS = 20.0
-"""Of one call; a comparison of two models takes the longest, a few seconds."""
+"""Limit of one call; a comparison of two models takes a few seconds, the longest."""
 
 MAX_ANSWER = 8 * 1024 * 1024
 """Bytes; a page of fifty models' records takes about 200 kB."""
@@ -35,7 +35,7 @@ class Upstream:
     """One other service. Every failure is a `Problem`, the service's own one if it sent one.
 
     Args:
-        name: For people.
+        name: Name in messages.
         base_url: Such as `http://reward-model:8084`, without a path.
         seconds: Maximum duration of a call.
         transport: For tests.
@@ -116,11 +116,11 @@ class Upstream:
             if answer.status_code >= 400 and media == MEDIA_TYPE:
                 ProblemDocument.model_validate_json(content)
             elif not answer.is_success:
-                raise self._unreadable(f"it answered {answer.status_code}")
+                raise self._unreadable(f"it returned status {answer.status_code}")
             elif content:
                 json.loads(content)
         except (ValidationError, ValueError) as error:
-            raise self._unreadable("it sent something else than JSON") from error
+            raise self._unreadable("its response is not JSON") from error
 
     def _unreadable(self, reason: str) -> Problem:
         return Problem(
@@ -131,7 +131,7 @@ class Upstream:
 def forwarding_router(
     service: Upstream, tag: str, routes: Iterable[tuple[str, str, str]]
 ) -> APIRouter:
-    """Routes that `service` answers: (method, path, path at the service, if it is another one).
+    """Routes forwarded to `service`: (method, path, path at the service, if different).
 
     Their parameters and bodies are documented and checked by the service.
     """

@@ -51,7 +51,7 @@ class TextDeflateFactory(ServerPerMessageDeflateFactory):
 
 
 class TextDeflate(PerMessageDeflate):
-    """Compresses the texts that are sent; reads what the client compressed."""
+    """Compresses sent texts; decompresses messages of the client."""
 
     def encode(self, frame: Frame) -> Frame:
         if frame.opcode is not Opcode.TEXT or not frame.fin or len(frame.data) < MIN_BYTES:

@@ -42,7 +42,7 @@ class Hub:
                 503,
                 "too-many-pages",
                 "Too many pages are connected",
-                f"{self.clients} pages are connected; that is the limit. Close one.",
+                f"{self.clients} pages are connected, the maximum; close one.",
                 headers={"Retry-After": "10"},
             )
         outbox = Outbox()
@@ -64,7 +64,7 @@ class Hub:
             outbox.put_frame(sequence, packed)
 
     def send_sections(self, sections: dict[str, Any], *, now: datetime) -> None:
-        """Offer those of the sections to all that differ from what was sent last."""
+        """Queue the sections that differ from the last ones sent, for all browsers."""
         texts = {name: to_json(value).decode() for name, value in sections.items()}
         changed = {name: text for name, text in texts.items() if self._sections.get(name) != text}
         self._sections.update(changed)
@@ -81,14 +81,14 @@ class Hub:
                 outbox.put_event(text)
 
     def resync(self) -> None:
-        """Replace the texts that wait for each browser by a fresh snapshot."""
+        """Replace the queued texts of each browser with a new snapshot."""
         for outbox in self._outboxes:
             outbox.put_resync()
 
     def opening(self) -> str:
-        """The message that a page starts from.
+        """The snapshot message with which a page starts.
 
-        The other pages get what changed as well: `send_sections` compares with one state of all.
+        The other pages get the changes too: `send_sections` compares with one state for all.
         """
         snapshot = self._snapshot()
         sections = {name: getattr(snapshot, name) for name in SECTIONS}

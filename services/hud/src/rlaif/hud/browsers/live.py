@@ -82,7 +82,7 @@ def live_router(
     allowed_origins: tuple[str, ...],
     clock: Callable[[], datetime],
 ) -> APIRouter:
-    """The route of the live connection; `refused` is called with the reason code of a refusal."""
+    """The route of the live connection; `refused` gets the reason code of each refusal."""
     router = APIRouter()
     logged: set[str | None] = set()
 
@@ -95,7 +95,7 @@ def live_router(
             refused(problem.type)
             reason = problem.detail or problem.title
             if reason not in logged and len(logged) < MAX_LOGGED:
-                logged.add(reason)  # once: a refused page tries again and again
+                logged.add(reason)  # once: a refused page reconnects repeatedly
                 logger.warning("refused a page: %s", reason)
             await _refuse(socket, problem)
             return
@@ -109,7 +109,7 @@ def live_router(
 
 
 def check_origin(socket: WebSocket, allowed: tuple[str, ...]) -> None:
-    """Refuse (403) pages of other sites; a client that is no browser sends no `Origin`."""
+    """Refuse (403) pages of other sites; clients other than browsers send no `Origin`."""
     origin = socket.headers.get("origin")
     if origin is None or origin in allowed:
         return
@@ -123,7 +123,7 @@ def check_origin(socket: WebSocket, allowed: tuple[str, ...]) -> None:
 
 
 async def _refuse(socket: WebSocket, problem: Problem) -> None:
-    """Say why; no browser shows the body of a refused upgrade, but each the reason of a close."""
+    """Refuse by a close with the reason: browsers do not show the body of a denied upgrade."""
     if "origin" not in socket.headers:
         await socket.send_denial_response(problem.response(socket.url.path))
         return
@@ -135,10 +135,10 @@ async def _refuse(socket: WebSocket, problem: Problem) -> None:
 async def _serve(
     socket: WebSocket, hub: Hub, outbox: Outbox, clock: Callable[[], datetime]
 ) -> None:
-    """Send and receive at once, until one of both ends.
+    """Send and receive concurrently until either ends.
 
-    A connection that only sends would never see that the page, or the server, has closed it, and
-    would hold up the shutdown.
+    A connection that only sends would not notice that the page or the server has closed it, and
+    would delay the shutdown.
     """
 
     async def send(item: str | bytes) -> None:
@@ -159,12 +159,12 @@ async def _serve(
     for result in results:
         if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
             logger.debug("a live connection ended: %r", result)
-    with suppress(RuntimeError, WebSocketDisconnect):  # closed already by the other side
+    with suppress(RuntimeError, WebSocketDisconnect):  # already closed by the other side
         await socket.close(code)
 
 
 async def _receive(socket: WebSocket, outbox: Outbox, clock: Callable[[], datetime]) -> int:
-    """Act on the page's messages; gives the close code when one is not acceptable."""
+    """Handle the page's messages; returns the close code after an invalid one."""
     while True:
         received = await socket.receive()
         if received["type"] == "websocket.disconnect":

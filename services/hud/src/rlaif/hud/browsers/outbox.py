@@ -1,11 +1,11 @@
-"""The messages that wait for one browser, and which of them is sent next.
+"""The queued messages of one browser, and their order of sending.
 
 - Events: in order, none dropped; when more than `MAX_EVENTS` wait, one `RESYNC` replaces all.
 - Sections: the newest value of each that changed, all in one message.
 - Frames: at most `MAX_FRAMES` wait, the newest. At most `MAX_UNACKNOWLEDGED` were sent and not
   drawn yet: a browser applies no back-pressure, and would queue what it cannot draw.
 
-A page that is hidden pauses its texts. It gets replies only, and a snapshot when it resumes.
+A hidden page pauses its texts: it gets replies only, and a snapshot when it resumes.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ MAX_UNACKNOWLEDGED: Final = 12
 """0.6 s at 20 frames per second."""
 
 MAX_FRAMES: Final = 3
-"""Two frames sometimes arrive at once; older ones would only be late."""
+"""Two frames sometimes arrive at once; older ones would be outdated."""
 
 
 class Resync:
-    """Stands for a fresh snapshot."""
+    """Placeholder for a new snapshot."""
 
 
 RESYNC: Final = Resync()
@@ -32,7 +32,7 @@ Outgoing = str | bytes | Resync
 
 
 class Outbox:
-    """One browser's messages. Putting never waits; `wake` is set when something can be sent."""
+    """One browser's messages. Adding never blocks; `wake` is set when a message can be sent."""
 
     def __init__(self) -> None:
         self.wake = asyncio.Event()
@@ -75,14 +75,14 @@ class Outbox:
         self.wake.set()
 
     def acknowledge(self, sequence: int) -> None:
-        """The browser has drawn this frame, and is done with all before it."""
+        """Mark this frame and all earlier ones as drawn."""
         while self._unacknowledged and self._unacknowledged[0] <= sequence:
             self._unacknowledged.popleft()
-        if self._frames:  # nothing else waits for an acknowledgement
+        if self._frames:  # only frames wait for an acknowledgement
             self.wake.set()
 
     def want(self, *, frames: bool, texts: bool) -> None:
-        """What the page can use; a snapshot follows when it wants texts again."""
+        """Set which messages the page wants; a snapshot follows when texts are resumed."""
         self._wants_frames = frames
         paused, self._paused = self._paused, not texts
         if self._paused:
@@ -93,7 +93,7 @@ class Outbox:
         self.wake.set()
 
     def take(self) -> Outgoing | None:
-        """The next message to send; None when there is none."""
+        """Remove and return the next message to send, or None."""
         if self._reply is not None:
             reply, self._reply = self._reply, None
             return reply

@@ -1,10 +1,10 @@
-"""Health of the services as each reports it, and the issues that follow.
+"""Health of the services as each reports it, and the resulting issues.
 
     `/readyz` of each process, on plain NATS ──▶ a state per service
     states, calls, counts                    ──▶ issues: what has stopped, and why
 
 A silent service is an issue; one that never reported is unknown. While the HUD itself has no
-connection it makes no statement about other services.
+connection, all other services are unknown.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,25 +25,25 @@ from rlaif.hud.read_model.views import (
 )
 
 REQUIRED = ("trainer", "exporter", "judge", "reward-model")
-"""The services of the pipeline, in its order."""
+"""The services of the pipeline, in the order of the data flow."""
 
 SILENCE = timedelta(seconds=8)
-"""Four missing reports."""
+"""Time without reports after which a service is silent: four missing reports."""
 
 NEVER = timedelta(seconds=20)
-"""A required service that has not reported for so long is missing, if others report."""
+"""A required service without a report for this long is missing, if others report."""
 
 BRIEF = timedelta(seconds=2)
-"""A check that fails for less is a service that starts or reconnects."""
+"""Shorter failures of a check are those of a service that starts or reconnects."""
 
 FORGET = timedelta(minutes=10)
-"""Another service without reports for so long is dropped."""
+"""Any other service without reports for this long is dropped."""
 
 STALLED = timedelta(seconds=20)
-"""Segments that wait for so long while no call ends are stuck."""
+"""Segments that wait this long while no call ends are stuck."""
 
 STALLED_UNKNOWN = timedelta(seconds=60)
-"""The same while the latency of calls is unknown."""
+"""`STALLED` while the latency of calls is unknown."""
 
 SLOW_CALLS = 3.0
 """Multiple of the 95th percentile of latencies up to which a wait is normal."""
@@ -81,7 +81,7 @@ class ServiceReports:
             del processes[instance]
 
     def ignore_silence_until(self, now: datetime) -> None:
-        """The HUD received nothing until now, so that silence before it means nothing."""
+        """Do not count silence before now, as the HUD itself received nothing."""
         self._since = now
 
     def views(self, now: datetime, *, connected: bool) -> tuple[ServiceView, ...]:
@@ -139,8 +139,8 @@ def checks_of(details: Mapping[str, str | None]) -> dict[str, CheckView]:
 class Finding:
     """An issue as of now; `key` is stable while it lasts.
 
-    `since` is its start, if that is known. It is reported once it is older than `brief`. `page` is
-    the address of its details.
+    `since` is its start, if known. It is reported once it is older than `brief`. `page` is the
+    address of its details.
     """
 
     key: str

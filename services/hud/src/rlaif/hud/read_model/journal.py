@@ -21,7 +21,7 @@ from rlaif.hud.read_model.views import EventsPage, JournalEntry, ScreenSwitch
 
 Level = Literal["info", "warning"]
 Line = tuple[str, Level, str | None]
-"""Text, level, and the id of the object it is about; None for that of the event."""
+"""Text, level, and the id of the object concerned; None for that of the event."""
 
 
 class Journal:
@@ -100,7 +100,7 @@ def sentence(data: EventData, *, replaced: int | None = None) -> Line:
 
 
 def is_news(change: ChampionChanged, before: ChampionChanged | None) -> bool:
-    """Whether a change is more than the publication of a version, which has its own line."""
+    """Whether a change is not just the publication of a version, which has its own line."""
     pinned = before.pinned if before is not None else False
     is_rollback = change.why in ("watchdog", "demotion")
     return change.why != "start" and (

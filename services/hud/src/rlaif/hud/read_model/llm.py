@@ -1,8 +1,8 @@
 """Calls of language models, by the judges and by the planner: routes, latencies, outages.
 
-Judges report every call. The planner reports only the newest questions of each iteration, so that
-its counts are the trainer's and its latencies are those of the reported questions. A share over
-many calls hides an outage of a minute, so consecutive calls without an answer are counted as well.
+Judges report every call. The planner reports only the newest questions of each iteration, so its
+counts come from the trainer and its latencies from the reported questions. A share over many calls
+hides an outage of a minute, so consecutive calls without an answer are counted as well.
 """
 
 from bisect import bisect_left
@@ -26,7 +26,7 @@ OUTAGE_CALLS = 3
 """Consecutive calls without an answer that make an outage."""
 
 WINDOW = 500
-"""Calls that are kept: about an hour of three judges with three votes at one segment a minute."""
+"""Calls in memory: about an hour of three judges with three votes, at one segment per minute."""
 
 _JUDGE = {
     "throttled": "{route} exceeds the rate limit of its server and is retried. If that lasts, "
@@ -207,7 +207,7 @@ def plans_view(trainer: TrainerReadings, limit: int) -> tuple[CallView, ...]:
 
 
 def histogram(seconds: Sequence[float]) -> tuple[LatencyBucket, ...] | None:
-    """Calls by latency, from the bucket of the fastest to that of the slowest; None of no call."""
+    """Calls by latency, from the bucket of the fastest to that of the slowest; None if empty."""
     if not seconds:
         return None
     places = [bisect_left(EDGES, each) for each in seconds]

@@ -43,7 +43,7 @@ class RewardModels:
     """Folds publications and rejections, repeated or in any order; all are counted.
 
     The champion is the one that the service reports. Before its first report it is that of the
-    event that was stored last: an event may claim any version, activation and time.
+    event that was stored last: an event may contain any version, activation and time.
     """
 
     def __init__(self, *, keep_rejected: int = MAX_REJECTED) -> None:
@@ -64,7 +64,7 @@ class RewardModels:
         return self._status.gaming_alarm if self._status else None
 
     def published(self, event: CloudEvent[RewardModelPublished]) -> bool:
-        """A version became the champion, by the gate or a person; False when this was known."""
+        """Fold a publication, by the gate or a person; returns False if it was known."""
         version, key = event.data.version, (event.data.version, event.data.activation)
         if key in self._activations:
             return False
@@ -75,7 +75,7 @@ class RewardModels:
         return True
 
     def rejected(self, event: CloudEvent[RewardModelRejected]) -> bool:
-        """The gate rejected a candidate; False when this was known."""
+        """Fold a rejection by the gate; returns False if it was known."""
         data = event.data
         if data.candidate_id in self._rejected_ids:
             return False
@@ -100,7 +100,7 @@ class RewardModels:
         return version if version > event.data.version else None
 
     def champion(self) -> ChampionView | None:
-        """The live version; None before the first publication, and when it was withdrawn."""
+        """The live version; None before the first publication and after a withdrawal."""
         status = self._status
         if status is not None:
             if status.champion_version is None or status.activation is None:

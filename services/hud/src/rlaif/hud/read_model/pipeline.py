@@ -18,13 +18,13 @@ MAX_LETTERS = 1000
 
 
 NEWEST_SEGMENTS = 500_000
-"""More than the streams hold by default, of which a restart reads all: 160 MiB are some 270,000."""
+"""More than the default streams hold, which a restart reads: 160 MiB are some 270,000."""
 
 
 class Flags:
-    """Bits by id, of the `limit` to `2 * limit` ids that were used last: some 100 bytes each.
+    """Bits by id, for the last `limit` to `2 * limit` used ids; some 100 bytes each.
 
-    The others are forgotten. Two of a million collide with probability 3e-8.
+    Others are dropped. Two of a million collide with probability 3e-8.
     """
 
     def __init__(self, limit: int = NEWEST_SEGMENTS) -> None:
@@ -36,7 +36,7 @@ class Flags:
         return len(self._new) + len(self._old)
 
     def add(self, name: str, bits: int) -> int:
-        """Set bits of an id; returns those that were not set."""
+        """Set bits of an id; returns those that were not set before."""
         key = int.from_bytes(blake2b(name.encode(), digest_size=8).digest())
         before = self._new.get(key) or self._old.pop(key, 0)
         self._new[key] = before | bits
@@ -57,10 +57,10 @@ class RunCounts:
 class PipelineCounts:
     """Counts by run, and dead letters.
 
-    Events of one segment come in any order, and a stream may have dropped its oldest ones. A
-    segment that was scored was exported and captured; it counts at all stages up to its newest, so
-    that no stage has more segments than the one before it. Until the streams are `followed`, a
-    count of nothing is unknown, not 0.
+    Events of one segment arrive in any order, and a stream may have dropped its oldest ones. A
+    scored segment was also exported and captured; it counts at all stages up to its newest, so
+    that no stage has more segments than the previous one. Until the streams are `followed`, an
+    empty count is unknown, not 0.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class PipelineCounts:
         return self._newest[1] if self._newest else None
 
     def count(self, stage: Stage, run_id: str, segment_id: str, at: datetime) -> bool:
-        """Count a segment at a stage and those before it; False when this event was known."""
+        """Count a segment at a stage and the earlier ones; returns False if it was counted."""
         if self._newest is None or at > self._newest[0]:
             self._newest = (at, run_id)
         number = STAGES.index(stage)
@@ -106,7 +106,7 @@ class DeadLetters:
         self._rows: deque[DeadLetterRow] = deque(maxlen=MAX_LETTERS)
 
     def add(self, event: CloudEvent[DeadLetter]) -> bool:
-        """Add one dead letter; False when it was known."""
+        """Add one dead letter; returns False if it was known."""
         if not self._seen.add(event.id, 1):
             return False
         self._consumers.setdefault(event.data.event_id, []).append(event.data.consumer)
@@ -115,7 +115,7 @@ class DeadLetters:
         return True
 
     def remove(self, event_id: str) -> bool:
-        """Remove the letters of an event; False when there is none."""
+        """Remove the letters of an event; returns False if there are none."""
         return self._consumers.pop(event_id, None) is not None
 
     @property
@@ -130,5 +130,5 @@ class DeadLetters:
         return sum(each.count(consumer) for each in self._consumers.values())
 
     def view(self, *, followed: bool) -> DeadLettersView:
-        """The count is null until the streams are followed."""
+        """The dead letters as JSON; the count is null until the streams are followed."""
         return DeadLettersView(count=self.count if followed else None)

@@ -1,6 +1,6 @@
-"""The read model: events and readings in, in any order and repeated; sections of the snapshot out.
+"""The read model: folds events and readings, in any order and repeated, into a snapshot.
 
-Nothing here reads a clock or waits.
+This module reads no clock and never blocks.
 """
 
 from datetime import datetime, timedelta
@@ -138,7 +138,7 @@ class HudState:
         return self.screen.offer(env, frame, now, env_step=self._env_step)
 
     def check_screen(self, now: datetime) -> ShownFrame | None:
-        """Switch to another environment if it is time; returns its frame then."""
+        """Switch to another environment if one is due; returns its frame, or None."""
         return self.screen.check(now, env_step=self._env_step)
 
     def apply_score(self, unread: UnreadScore, record: ScoreRecord) -> None:
@@ -150,7 +150,7 @@ class HudState:
             self.journal.add("letter.redriven", text, at=now, about=event_id)
 
     def refresh(self, now: datetime) -> None:
-        """Update what changes with time alone: silence of services, stalled segments."""
+        """Update states that depend on time alone: silent services, stalled segments."""
         for switch in self.screen.new_switches():
             self.journal.add_switch(switch)
         current = self._counts.of(self._run_id)

@@ -1,4 +1,4 @@
-"""Which environment's screen is shown, and its newest frame."""
+"""Selection of the environment whose screen is shown, and its newest frame."""
 
 from collections import deque
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from rlaif.contracts.telemetry.readings import EnvironmentsSeen
 from rlaif.hud.read_model.views import ScreenSwitch, ScreenView, WatchView
 
 _SILENT = timedelta(seconds=2)
-"""Silence of the shown environment after which the page shows it."""
+"""Silence of the shown environment after which the page reports it."""
 
 _ALIVE = timedelta(seconds=4)
 """Age of the last sign of life up to which an environment can be switched to."""
@@ -42,7 +42,7 @@ class Selection:
 
     Attributes:
         env: None before the first frame.
-        requested: The environment that the trainer is asked to draw in full; None: its own choice.
+        requested: The environment that the trainer should draw in full; None: its own choice.
         switches: The newest switches, oldest first.
     """
 
@@ -58,7 +58,7 @@ class Selection:
         self._view = WatchView()
 
     def alive(self, env: str, at: datetime, *, still: timedelta | None = None) -> None:
-        """An environment gave a sign of life; `still` is the time since its last step."""
+        """Record a sign of life of an environment; `still` is the time since its last step."""
         self._alive_at[env] = max(at, self._alive_at.pop(env, at))
         if still is not None:
             self._still[env] = still
@@ -68,7 +68,7 @@ class Selection:
             self._still.pop(oldest, None)
 
     def drawn(self, env: str | None) -> None:
-        """The trainer draws this one in full; it is shown unless another one is requested."""
+        """Set the environment that the trainer draws in full; shown unless another is requested."""
         if self.requested is None:
             self._next = None if env == self.env else env
 
@@ -92,13 +92,13 @@ class Selection:
         """The environment to switch to now, of those with a frame; None: no switch."""
         since = self._selected_at
         if self._next is not None and since is not None:
-            # One that waits for the learner, or is started again with all others, is drawn later.
+            # One that waits for the learner, or is restarted with all others, is drawn later.
             heard = max(since, self._alive_at.get(self._next, since))
             if self._alive_at.get(self.env or "", now) - heard >= self._takeover:
                 self._next, self._selected_at, self.requested = None, None, self.env
         alive_at = None if self.env is None else self._alive_at.get(self.env)
         silence = timedelta() if alive_at is None else now - alive_at
-        heir = self._heir(now, among) if silence >= _SILENT else None
+        heir = self._successor(now, among) if silence >= _SILENT else None
         still = self._still.get(self.env or "", timedelta())
         self._view = WatchView(
             env=self.env,
@@ -113,15 +113,15 @@ class Selection:
     def view(self) -> WatchView:
         return self._view.model_copy(update={"env": self.env, "switches": tuple(self.switches)})
 
-    def _heir(self, now: datetime, among: Collection[str]) -> str | None:
-        """The environment with the newest sign of life; of several the first by name."""
+    def _successor(self, now: datetime, among: Collection[str]) -> str | None:
+        """The environment with the newest sign of life; on ties the first by name."""
         alive = [
             (at, env)
             for env, at in self._alive_at.items()
             if env != self.env and env in among and now - at < _ALIVE
         ]
         newest = max((at for at, _ in alive), default=now)
-        # Signs within a second came with one reading.
+        # Signs within one second belong to one reading.
         return min((env for at, env in alive if newest - at < timedelta(seconds=1)), default=None)
 
     def _switch(
@@ -130,7 +130,7 @@ class Selection:
         by_trainer = self._next == env and self._selected_at is None
         keeps_wish = self._selected_at is not None and self._next != env
         self.env = env
-        if keeps_wish:  # when all are started again, another environment may report first
+        if keeps_wish:  # after a restart of all, another environment may report first
             self._selected_at = now
         else:
             self._next = self._selected_at = None
@@ -145,10 +145,10 @@ class Selection:
 
 
 class Screen:
-    """Shows one environment; switches to another one when it was silent for `takeover`.
+    """Shows one environment; switches to another one after a silence of `takeover`.
 
-    A frame is a sign of life, and so is the trainer's report of an environment's runner: one that
-    waits for the learner shows nothing new, but is alive.
+    Signs of life are frames and the trainer's reports on the environment's runner: one that waits
+    for the learner sends no frames but is alive.
     """
 
     def __init__(self, *, takeover: timedelta = timedelta(seconds=10)) -> None:
@@ -166,7 +166,7 @@ class Screen:
     def offer(
         self, env: str, frame: ScreenFrame, now: datetime, *, env_step: int | None = None
     ) -> ShownFrame | None:
-        """Add a frame; None when it is late or of an environment that is not shown."""
+        """Add a frame; returns None if it is late or its environment is not shown."""
         self.selection.alive(env, now)
         if self._is_late(env, frame, now):
             return None
@@ -174,7 +174,7 @@ class Screen:
         return self._show(env, now) if self.selection.shows(env, now, env_step) else None
 
     def reported(self, reading: EnvironmentsSeen, now: datetime) -> None:
-        """The trainer reported its runners and the environment that it draws in full."""
+        """Fold a report on the runners and the environment that is drawn in full."""
         self.selection.drawn(reading.watched)
         signs = {sign.runner: sign for sign in reading.runners}
         for each in reading.environments:
@@ -189,7 +189,7 @@ class Screen:
             )
 
     def check(self, now: datetime, *, env_step: int | None = None) -> ShownFrame | None:
-        """Switch if it is time; returns the frame of the new environment then."""
+        """Switch if one is due; returns the frame of the new environment, or None."""
         heir = self.selection.check(now, among=self._newest)
         if heir is None:
             return None
@@ -223,7 +223,7 @@ class Screen:
         return self.selection.view()
 
     def _is_late(self, env: str, frame: ScreenFrame, now: datetime) -> bool:
-        """Whether a newer frame came before, unless the clock was set back."""
+        """Whether a newer frame arrived earlier, unless the clock was set back."""
         known = self._newest.get(env)
         if known is None or now - known[1] >= self._takeover:
             return False

@@ -1,4 +1,4 @@
-"""The sections of the page, each made on its own."""
+"""The sections of the page, each made independently."""
 
 import logging
 from collections.abc import Callable

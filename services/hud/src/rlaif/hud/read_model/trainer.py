@@ -1,4 +1,4 @@
-"""The newest readings of the trainer, of each kind."""
+"""The newest reading of the trainer of each kind."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -30,10 +30,10 @@ from rlaif.hud.read_model.views import (
 )
 
 MAX_CALLS = 300
-"""Questions of the planner that are kept."""
+"""Maximum number of planner questions in memory."""
 
 MAX_STEPS = 300
-"""Decisions that are kept: the maximum of a segment."""
+"""Maximum number of decisions in memory: those of a segment."""
 
 
 class TrainerReadings:
@@ -47,7 +47,7 @@ class TrainerReadings:
         self._sections: dict[str, Section] = {}
 
     def apply(self, reading: Telemetry, now: datetime) -> RunView | None:
-        """Keep a reading; returns the run when it is another one or its status changed."""
+        """Store a reading; returns the run if it is a new one or its status changed."""
         match reading:
             case TrainingProgress():
                 return self._progress(reading, now)

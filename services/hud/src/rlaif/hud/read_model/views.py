@@ -31,7 +31,7 @@ class RunView(TrainingProgress):
 
     received_at: datetime = Field(description="HUD clock; the reading's own clock is `at`.")
     status_since: datetime = Field(description="HUD clock; first report of this status.")
-    episodes: int | None = Field(  # type: ignore[assignment]  # a reading says 0 until then
+    episodes: int | None = Field(  # type: ignore[assignment]  # 0 in a reading until then
         description="Finished episodes; null before the first iteration since the trainer started."
     )
     segments_skipped: int | None = Field(  # type: ignore[assignment]  # likewise
@@ -48,8 +48,8 @@ class MapView(MapPosition):
 class PayView(WatchedPay):
     """Potential of the watched player by the live reward model, as reported last."""
 
-    rise: float | None = Field(description="Sum of `rises`; null when that is.")
-    rise_seconds: float | None = Field(description="Duration that `rises` covers; null likewise.")
+    rise: float | None = Field(description="Sum of `rises`; null if that is null.")
+    rise_seconds: float | None = Field(description="Duration that `rises` covers, or null.")
 
 
 class ScreenView(View):
@@ -76,7 +76,7 @@ class ScreenSwitch(View):
 
 
 class WatchView(View):
-    """Whose screen is shown, and the next one if it is silent."""
+    """The environment that is shown, and the next one if it is silent."""
 
     env: Id | None = Field(default=None, description="Null before the first frame.")
     selected: Id | None = Field(
@@ -129,7 +129,7 @@ class QuestView(QuestProgress):
     @computed_field  # type: ignore[prop-decorator]  # as pydantic documents it
     @property
     def rise(self) -> float:
-        """In objectives; negative is away from the next one."""
+        """Progress in objectives; negative away from the next one."""
         return self.end.position - self.start.position
 
 
@@ -185,7 +185,7 @@ class SegmentRow(View):
     )
     model_gap: float | None = Field(
         default=None,
-        description="Rank by `model_rise` less rank by `weighted`, each from 0 to 1, among "
+        description="Rank by `model_rise` minus rank by `weighted`, each from 0 to 1, among "
         "segments of the same version: positive if the model values it more than the judges do. "
         "Only in lists; null with too few segments.",
     )
@@ -306,7 +306,7 @@ class AssistanceMode(View):
     planner_steps: int = Field(description="Environment steps that the planner played.")
     suggestions: int = Field(description="Suggestions that ended.")
     followed: int = Field(description="Of `suggestions`: the policy chose the button.")
-    bonus: float = Field(description="Reward paid for that.")
+    bonus: float = Field(description="Reward for followed suggestions.")
 
 
 class AssistanceView(View):
@@ -351,15 +351,15 @@ class PaidStepsView(View):
     env: str | None = Field(description="Null before the first report.")
     received_at: datetime | None = Field(description="HUD clock; of the newest.")
     kept: int = Field(description="Decisions in memory; `steps` has the requested ones.")
-    reward_sum: float | None = Field(description="Of the game, over all that are kept.")
+    reward_sum: float | None = Field(description="The game's own, over all in memory.")
     paid_sum: float | None = Field(
-        description="Of the reward model, likewise; null if one is unknown."
+        description="Shaping reward over all in memory; null if one is unknown."
     )
     steps: tuple[PaidStep, ...] = Field(description="Oldest first.")
 
 
 class CheckView(View):
-    """Result of one check."""
+    """The result of one check."""
 
     ok: bool
     detail: str | None = None
@@ -370,7 +370,7 @@ ServiceState = Literal["ready", "not ready", "stopping", "stopped", "silent", "u
 
 
 class ServiceView(View):
-    """One service, as it reports itself."""
+    """One service, as reported by itself."""
 
     name: str
     state: ServiceState
@@ -392,7 +392,7 @@ class IssueView(View):
 
 
 class HealthView(View):
-    """The HUD's own condition."""
+    """Health of the HUD itself."""
 
     started_at: datetime | None
     checks: dict[str, CheckView]
@@ -415,12 +415,12 @@ class EventsPage(View):
 
     epoch: str = Field(description="Changes when the HUD restarts; ids start again then.")
     items: tuple[JournalEntry, ...]
-    gap: bool = Field(description="Requested lines are no longer kept.")
+    gap: bool = Field(description="Whether requested lines are no longer in memory.")
     last_id: int
 
 
 class Snapshot(View):
-    """Everything that the page shows, at one moment."""
+    """The whole content of the page at one time."""
 
     epoch: str = Field(description="Changes when the HUD restarts.")
     build: str = Field(description="Identifies the page's files: another one is a new version.")

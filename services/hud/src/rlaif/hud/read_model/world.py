@@ -1,4 +1,4 @@
-"""The rooms that the run has seen, and where its players are."""
+"""The visited rooms of the run and the positions of its players."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -56,7 +56,7 @@ class Environments(View):
     watched: Id | None = Field(description="The environment whose screen is shown.")
     runners: tuple[RunnerSign, ...] = ()
     environments: tuple[EnvironmentStands, ...] = ()
-    left_out: int | None = Field(default=None, description="Environments that are left out.")
+    left_out: int | None = Field(default=None, description="Number of omitted environments.")
 
 
 ScoreOf = Callable[[str], float | None]

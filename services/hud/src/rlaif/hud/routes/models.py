@@ -1,4 +1,4 @@
-"""REST routes of reward models and of the review; the reward-model service answers most of them."""
+"""REST routes of reward models and review, most of them forwarded to the reward-model service."""
 
 from fastapi import APIRouter
 

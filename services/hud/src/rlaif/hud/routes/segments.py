@@ -116,7 +116,7 @@ def _place(key: str) -> Place | None:
 
 def _key(row: SegmentRow, order: Order) -> str:
     at = place(row, order)
-    assert at is not None, "only rows with a place are listed"
+    assert at is not None, "only rows with a position are listed"
     return at.key()
 
 

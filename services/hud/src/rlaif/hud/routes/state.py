@@ -1,6 +1,6 @@
 """The REST interface of the live page, of the charts and of the language models.
 
-What the page shows, for tools and as a fallback.
+It serves the page's content to tools, and to the page as a fallback.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
 
     @router.get("/state", operation_id="get_state")
     async def get_state() -> Snapshot:
-        """Everything that the page shows, at this moment."""
+        """The whole content of the page at this time."""
         return state.snapshot(clock())
 
     @router.get(
@@ -68,13 +68,13 @@ def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
 
 
 CONFIRMED_SECONDS, _POLLS = 10.0, 100
-"""Longest wait until the trainer confirms a description."""
+"""Maximum wait until the trainer confirms a description, and number of polls."""
 
 RunId = Annotated[
     str | None,
     Query(
         pattern=ID_PATTERN,
-        description="Default: the current run, or the newest one that is known.",
+        description="Default: the current run, or the newest known one.",
     ),
 ]
 
@@ -84,7 +84,7 @@ def _no_run(detail: str) -> Problem:
 
 
 def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
-    """The routes; `bus` is None while NATS is away."""
+    """The routes; `bus` returns None while NATS is unavailable."""
     router = APIRouter(prefix="/api/v1", tags=["history"], dependencies=NO_STORE)
     one_at_a_time = asyncio.Lock()
 
@@ -95,7 +95,7 @@ def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
 
     @router.get("/runs", operation_id="list_runs")
     async def list_runs() -> tuple[RunView, ...]:
-        """All runs that are known, the newest first, with the settings in which they differ."""
+        """All known runs, newest first, with the settings in which they differ."""
         return tuple(state.history.runs())
 
     @router.get("/runs/{run_id}", operation_id="get_run")
@@ -124,7 +124,7 @@ def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
         responses={200: {"content": {"text/csv": {}}, "description": "A row per point."}},
     )
     async def get_history_csv(run: RunId = None) -> Response:
-        """All points of the history that are kept, as a table."""
+        """All points of the history in memory, as a table."""
         view = state.history.view(run or state.current_run_id, points=MAX_POINTS * 2)
         if not view.points:
             raise _no_run(
@@ -140,7 +140,7 @@ def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
         run: RunId = None,
         limit: Annotated[int, Query(ge=1, le=100, description="Newest loads.")] = 20,
     ) -> LoadsView:
-        """Before and after each model load of a run, with bootstrap intervals."""
+        """Figures before and after each model load of a run, with bootstrap intervals."""
         compare = state.history.loads(known(run), newest=limit)
         async with one_at_a_time:  # concurrent requests share the cached comparisons
             return await asyncio.to_thread(compare)
@@ -174,7 +174,7 @@ def _add_description(router: APIRouter, state: HudState, bus: Callable[[], Bus |
     async def describe_run(
         run_id: Annotated[str, Path(description="Run.")], body: RunDescription
     ) -> RunDetail:
-        """Replace name, note and tags of a run; answers when the trainer has saved them."""
+        """Replace name, note and tags of a run; responds when the trainer has saved them."""
         run = state.history.run(run_id)
         if run is None:
             raise _no_run(f"No run {run_id} among the newest that are known.")
@@ -189,7 +189,7 @@ def _add_description(router: APIRouter, state: HudState, bus: Callable[[], Bus |
             "service-silent",
             "The trainer did not confirm",
             f"No trainer saved the description of run {run_id} within {CONFIRMED_SECONDS:g} s. "
-            "Check that the trainer with this run in its data directory is up, then try again.",
+            "Check that the trainer with this run in its data directory is running, then retry.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Shared by routes: caching of answers, and reads of stored objects."""
+"""Helpers of the routes: caching of responses, and reads of stored objects."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, StoreUn
 T = TypeVar("T")
 
 FOREVER = "public, max-age=31536000, immutable"
-"""`Cache-Control` of what never changes."""
+"""`Cache-Control` of immutable content."""
 
 
 def _no_store(response: Response) -> None:
@@ -22,7 +22,7 @@ def _no_store(response: Response) -> None:
 
 
 NO_STORE = [Depends(_no_store)]
-"""Dependencies of a router whose answers are not cached, unless a route returns a `Response`."""
+"""Dependencies of a router without cached responses, unless a route returns a `Response`."""
 
 
 async def stored(what: str, id: str, read: Callable[[], T]) -> T:

@@ -17,13 +17,13 @@ from rlaif.hud.routes.stored import NO_STORE
 from rlaif.service.problems import Problem
 
 MOMENT = 2.0
-"""Seconds for which an answer of NATS is cached."""
+"""Seconds for which a response of NATS is cached."""
 
 MAX_LETTERS = 100
 
 
 class QueuesView(BaseModel):
-    """Streams and queues, as NATS has them."""
+    """Streams and queues, as reported by NATS."""
 
     at: datetime
     streams: tuple[StreamFill, ...]
@@ -53,7 +53,7 @@ class Redriven(BaseModel):
 
 
 class _Queues:
-    """Caches the answer of NATS."""
+    """Caches the response of NATS."""
 
     def __init__(self, bus: Callable[[], Bus | None], clock: Callable[[], datetime]) -> None:
         self._bus, self._clock = bus, clock

@@ -52,7 +52,7 @@ def _add_map(router: APIRouter, broadcast: Broadcast, store: ObjectStore) -> Non
     async def get_room_picture(
         request: Request, run_id: RunId, group: Group, room: Room
     ) -> Response:
-        """As at the first visit; it never changes. 404 until the trainer has stored it."""
+        """A room's picture from its first visit; immutable. 404 until the trainer has stored it."""
 
         def read() -> bytes:
             return store.get(keys.room_picture(run_id, group, room))
@@ -69,7 +69,7 @@ def _add_environments(router: APIRouter, broadcast: Broadcast) -> None:
 
     @router.get("/watched", operation_id="get_watched")
     async def get_watched() -> WatchView:
-        """Whose screen is shown, and the next one if it is silent."""
+        """The environment that is shown, and the next one if it is silent."""
         return broadcast.state.screen.watch()
 
     @router.post("/watched", operation_id="choose_watched")

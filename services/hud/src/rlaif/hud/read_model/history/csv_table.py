@@ -10,7 +10,7 @@ _NAMES = {"low": "min", "high": "max"}
 
 
 def csv_of(points: Sequence[Point]) -> str:
-    """CSV with the fields of a point as columns; `paid.rooms` is one of `paid`, and so on.
+    """CSV with the fields of a point as columns; `paid.rooms` is item `rooms` of `paid`.
 
     An unknown value is an empty cell.
     """

@@ -1,7 +1,7 @@
 """The page's first sentence: how the agent changed, what the judges say, which model is live.
 
-The sentence has parts: each number names the field that it shows, so that the page, REST and
-screen readers have the same words.
+The sentence has parts: each number has the path of its field, so that the page, REST and
+screen readers use the same words.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -76,9 +76,9 @@ def headline(
 
 
 def _trend(run: RunStory, scores: Sequence[ScorePoint]) -> Trend:
-    """Before the first reward model against now.
+    """The trend from before the first reward model to now.
 
-    If too few episodes started before it, the run's first episodes against its newest.
+    If too few episodes started before it, from the run's first episodes to its newest.
     """
     first = run.loads[0] if run.loads and run.loads[0].version is not None else None
     before = run.cohort(0)

@@ -48,7 +48,7 @@ class History:
         self._changes: list[ChampionChanged] = []
 
     def apply(self, event: CloudEvent[Any]) -> bool:
-        """Fold one event; False when it was known or is of another kind."""
+        """Fold one event; returns False if it was known or is of another kind."""
         match event.data:
             case RunStarted() as data:
                 return self._run(data.run_id).started(data)
@@ -57,7 +57,7 @@ class History:
             case RunLoaded() as data:
                 return self._run(data.run_id).loaded(data)
             case RunDescribed() as data:
-                known = self._runs.get(data.run_id)  # an old run does not become the newest
+                known = self._runs.get(data.run_id)  # a known run does not become the newest
                 return known is not None and known.described(data)
             case RunEvaluated() as data:
                 return self._run(data.run_id).evaluated(data)

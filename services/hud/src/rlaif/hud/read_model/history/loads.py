@@ -25,7 +25,7 @@ Groups = dict[str, tuple[float, ...]]
 def compare_loads(
     run: RunStory | None, scores: Sequence[ScorePoint], newest: int
 ) -> Callable[[], LoadsView]:
-    """Collect the groups now; the function that is returned compares them, in any thread.
+    """Collect the groups now; the returned function compares them, in any thread.
 
     A comparison takes 30 ms per load, unless it is cached.
     """

@@ -17,7 +17,7 @@ FIGURES = {
     "policy_lag": "policy_lag",
     "steps_per_second": "steps_per_second",
 }
-"""Figure, as in `low` and `high` → the field of its mean."""
+"""Figure (a key of `low` and `high`) → the field of its mean."""
 
 _MODEL = "shaping"
 
@@ -43,8 +43,8 @@ class Point(View):
     entropy: float | None
     policy_lag: float | None = Field(description="Updates.")
     steps_per_second: float | None
-    low: dict[str, float] = Field(description="Minimum of each mean, of points that were merged.")
-    high: dict[str, float] = Field(description="Maximum, likewise.")
+    low: dict[str, float] = Field(description="Minimum of each mean over the merged points.")
+    high: dict[str, float] = Field(description="Maximum of each mean over the merged points.")
     paid: dict[str, float] = Field(
         description="Part of the reward → its sum; `shaping` is the reward model's, the others "
         "are the game's and those that the learner adds."
@@ -55,7 +55,7 @@ class Point(View):
     )
     weights: dict[str, float] = Field(exclude=True)
 
-    @computed_field  # type: ignore[prop-decorator]  # as the documentation of pydantic has it
+    @computed_field  # type: ignore[prop-decorator]  # as documented by pydantic
     @property
     def paid_total(self) -> float:
         return sum(self.paid.values())
@@ -63,13 +63,13 @@ class Point(View):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def model_paid(self) -> float:
-        """Of `paid_total`: by the reward model."""
+        """The reward model's part of `paid_total`."""
         return self.paid.get(_MODEL, 0.0)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def unexplained(self) -> float | None:
-        """`learned_from` less `paid_total`: discounting inside decisions, and planner steps."""
+        """`learned_from` minus `paid_total`: discounting inside decisions, and planner steps."""
         return None if self.learned_from is None else self.learned_from - self.paid_total
 
 
@@ -112,7 +112,7 @@ def point_of(point: RunPoint) -> Point:
 
 
 def joined(one: Point, later: Point) -> Point:
-    """Two consecutive points as one."""
+    """Two consecutive points merged into one."""
     known = None not in (one.learned_from, later.learned_from)
     means = {field: _mean(one, later, name) for name, field in FIGURES.items()}
     return later.model_copy(
@@ -143,7 +143,7 @@ def joined(one: Point, later: Point) -> Point:
 def thinned(
     points: Sequence[Point], most: int, borders: Collection[int] = frozenset()
 ) -> list[Point]:
-    """At most `most` points of equal width in steps, with the same sums.
+    """Merge points into at most `most` of equal width in steps; sums are preserved.
 
     A point also starts at each of the steps `borders`.
     """

@@ -22,7 +22,7 @@ from rlaif.hud.read_model.history.points import Point, point_of, thinned
 from rlaif.hud.read_model.history.views import LoadMark, StartMark
 
 MAX_POINTS = 1000
-"""Kept of a run, up to 5 kB each; twice as many are merged in pairs."""
+"""Points of a run, up to 5 kB each; twice as many are merged in pairs."""
 
 MAX_POINTS_OF_OLDER_RUNS = 300
 MAX_LOADS = 100
@@ -32,7 +32,7 @@ MAX_COHORT = 100
 """Newest episodes of a cohort that are compared."""
 
 _MAX_KEPT_OF_COHORT = 400
-"""More are kept, as the newest do not count while others that started with them are running."""
+"""More are kept: the newest count only when those that started with them have finished."""
 
 _SAMPLE = 2000
 
@@ -87,7 +87,7 @@ class RunStory:
         return max((each.at for each in [*newest, *self.loads[-1:]]), default=None)
 
     def started(self, event: RunStarted) -> bool:
-        """A process started or resumed the run; False when the event is known."""
+        """Fold a start or resumption of the run; returns False if the event is known."""
         if self.starts and event.attempt <= self.starts[-1].attempt:
             return False
         self.judged, self.recipe = event.judged, event.recipe
@@ -98,7 +98,7 @@ class RunStory:
         return True
 
     def loaded(self, event: RunLoaded) -> bool:
-        """A model was loaded; False when it is in use already, or the event is outdated."""
+        """Fold a model load; returns False if the model is in use or the event is outdated."""
         if self._is_outdated(event.attempt):
             return False
         last = self.loads[-1] if self.loads else None
@@ -116,7 +116,7 @@ class RunStory:
         return True
 
     def iterated(self, event: RunIterated) -> bool:
-        """An iteration ended; False when the event is known."""
+        """Fold an iteration; returns False if the event is known."""
         if self._is_outdated(event.attempt) or event.env_step <= self.step:
             return False
         self.points.append(point_of(event))
@@ -126,7 +126,7 @@ class RunStory:
         return True
 
     def described(self, event: RunDescribed) -> bool:
-        """A person described the run; False when nothing changes."""
+        """Fold a description by a person; returns False if nothing changes."""
         before = self.description
         self.description = RunDescription(
             **event.model_dump(include=set(RunDescription.model_fields))
@@ -135,12 +135,12 @@ class RunStory:
 
     @property
     def milestones(self) -> float | None:
-        """Mean of the newest episodes that count; None without any."""
+        """Mean milestones of the newest episodes that count; None without any."""
         known = [each.gained for each in self.newest() if each.gained is not None]
         return sum(known) / len(known) if known else None
 
     def evaluated(self, event: RunEvaluated) -> bool:
-        """A policy was evaluated; False when the event is known or outdated."""
+        """Fold an evaluation; returns False if the event is known or outdated."""
         known = ((each.env_step, each.player) for each in self.evaluations)
         if self._is_outdated(event.attempt) or (event.env_step, event.player) in known:
             return False
@@ -150,7 +150,7 @@ class RunStory:
     def cohort(self, index: int) -> list[Episode]:
         """The newest episodes that started between load `index` - 1 and load `index`.
 
-        Without those that started with one that is still running: short ones would be favoured.
+        Excludes those that started with one that is still running, which would favour short ones.
         """
         return self._complete(self._cohorts[index])[-MAX_COHORT:]
 
@@ -162,7 +162,7 @@ class RunStory:
         return self.oldest_open is not None and self.oldest_open >= step
 
     def ends(self) -> tuple[list[Episode], list[Episode]]:
-        """The first episodes of the run and the newest: equally many, and disjoint."""
+        """The first and the newest episodes of the run, two disjoint groups of equal size."""
         known = self._complete(self._sample)
         many = min(MAX_COHORT, len(known) // 2)
         return known[:many], self.newest()[-many:] if many else []
@@ -200,7 +200,7 @@ class RunStory:
             self._stride *= 2
 
     def shrink(self) -> None:
-        """Keep fewer points: another run is the newest."""
+        """Keep fewer points, since another run is the newest."""
         self._merge_points(MAX_POINTS_OF_OLDER_RUNS)
 
     def _merge_points(self, most: int) -> None:
@@ -208,7 +208,7 @@ class RunStory:
             self.points = thinned(self.points, most, borders={load.step for load in self.loads})
 
     def _rewind(self, step: int) -> None:
-        """Drop what came after the checkpoint that the run is resumed from."""
+        """Drop everything after the checkpoint from which the run is resumed."""
         while self.points and self.points[-1].env_step > step:
             self.points.pop()
             self.oldest_open = None

@@ -32,7 +32,7 @@ class RunView(RunDescription, View):
 
 
 class RunDetail(RunView):
-    """A run with what it takes to repeat it."""
+    """A run with the provenance required to repeat it."""
 
     provenance: RunProvenance | None = Field(description="Of the last attempt; null: not reported.")
 
@@ -46,7 +46,7 @@ def run_views(runs: Sequence[RunStory]) -> list[RunView]:
 
 
 def run_detail(run: RunStory) -> RunDetail:
-    """One run; `settings` has all of them, as there is no other run to compare it with."""
+    """One run with all of its settings, as it is not compared with others."""
     origin = run.provenance
     return RunDetail(**_fields(run, list(origin.settings) if origin else ()), provenance=origin)
 

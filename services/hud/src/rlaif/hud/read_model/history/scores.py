@@ -11,7 +11,7 @@ from rlaif.hud.read_model.history.views import ScorePoint, ScorePointsView
 V = TypeVar("V")
 
 WINDOW = 20
-"""Segments of a moving mean."""
+"""Number of segments in a moving mean."""
 
 
 class _Captured(NamedTuple):
@@ -20,7 +20,7 @@ class _Captured(NamedTuple):
 
 
 class Scores:
-    """Scores of all runs, in any order; of more than `keep` per run an even sample is kept."""
+    """Scores of all runs, in any order; at most `keep` per run, else an even sample."""
 
     def __init__(self, *, keep: int = 3000, runs: int = 20) -> None:
         self._keep = keep
@@ -40,7 +40,7 @@ class Scores:
             self._add(captured, scored)
 
     def scored(self, event: SegmentScored) -> None:
-        """Note a score; it replaces an earlier one, and one without a value removes it."""
+        """Add or replace a score; one without a value removes it."""
         known = self._scores.get(event.run_id, {}).get(event.segment_id)
         if event.weighted is None:
             self._scores.get(event.run_id, {}).pop(event.segment_id, None)
@@ -84,8 +84,8 @@ def by_episode(
 ) -> list[float]:
     """The mean of each episode, the newest last: segments of an episode are not independent.
 
-    Only of fair samples: others are chosen for what they show, by a rule that changes with the
-    reward model.
+    Uses uniform samples only: others are chosen by their content, with a rule that changes with
+    the reward model.
     """
     groups: dict[str, list[float]] = {}
     for score in scores:

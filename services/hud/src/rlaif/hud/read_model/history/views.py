@@ -45,14 +45,14 @@ class HistoryView(View):
     """The history of a run, and of the champion over all runs."""
 
     run_id: str | None = Field(description="Null before the first report.")
-    from_step: int | None = Field(description="First step of the points that are kept.")
+    from_step: int | None = Field(description="First step of the points in memory.")
     to_step: int | None
-    kept_points: int = Field(description="Points that are kept; `points` are merged from them.")
+    kept_points: int = Field(description="Points in memory; `points` are merged from them.")
     points: tuple[Point, ...]
     loads: tuple[LoadMark, ...]
     starts: tuple[StartMark, ...]
     evaluations: tuple[RunEvaluated, ...] = Field(
-        description="Of the frozen policy at the end of epochs, and of a random one, oldest first."
+        description="Frozen policy at the end of epochs, and random policy; oldest first."
     )
     control: tuple[RunEvaluated, ...] = Field(
         description="Those of the newest run that differs from it in the judges alone."
@@ -85,9 +85,9 @@ class LoadsView(View):
     """Before and after each model load of a run, newest first."""
 
     run_id: str | None
-    min_episodes: int = Field(description="Of each group.")
+    min_episodes: int = Field(description="Required per group.")
     max_episodes: int = Field(description="Newest episodes of each group that are compared.")
-    known: int = Field(description="Loads of the run that are kept; `loads` are the newest.")
+    known: int = Field(description="Loads of the run in memory; `loads` are the newest.")
     loads: tuple[LoadView, ...]
 
 
@@ -101,7 +101,7 @@ class ComparedRunsView(View):
 
 
 class SentencePart(View):
-    """Some words, or a number of `/api/v1/state`."""
+    """Words, or a number of `/api/v1/state`."""
 
     text: str
     figure: str | None = Field(description="Path of the field that it shows; null for words.")
@@ -120,7 +120,7 @@ class HeadlineView(View):
     since_version: int | None
     since_step: int | None
     min_episodes: int = Field(description="Of each group.")
-    confidence: float = Field(description="Of the intervals.")
+    confidence: float = Field(description="Confidence level of the intervals.")
     milestones: Difference | None = Field(
         description="Milestones per episode since its start, from RAM."
     )
@@ -154,7 +154,7 @@ class ScorePointsView(View):
     """Scores of the segments of one run, over its environment steps."""
 
     run_id: str | None = Field(description="Null while no run is known.")
-    scored: int = Field(description="Scored segments that are kept; an even sample of very many.")
+    scored: int = Field(description="Scored segments in memory; an even sample if there are many.")
     window: int = Field(description="Maximum number of segments in a moving mean.")
     means: tuple[tuple[int, float], ...] = Field(
         description="(step, mean of the segment there and those before it)."

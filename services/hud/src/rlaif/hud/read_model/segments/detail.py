@@ -17,7 +17,7 @@ from rlaif.hud.read_model import View
 from rlaif.hud.read_model.views import PictureLink, QuestView, Rationale, ScoreDetail, SegmentRow
 
 RATIONALE_CHARACTERS = 600
-"""A rationale in the table is cut here; the segment's own page has it whole."""
+"""Maximum length of a rationale in the table; the segment's page has the full text."""
 
 _MAX_LEVELS = 16
 
@@ -86,7 +86,7 @@ class JudgeCard(View):
 
 
 class PaySummary(View):
-    """Sums of the segment's rewards."""
+    """Reward sums of the segment."""
 
     game: float = Field(description="The game's own reward, undiscounted.")
     parts: dict[str, float] = Field(description="Part → its sum; they sum to `game`.")
@@ -95,7 +95,7 @@ class PaySummary(View):
         description="Shaping reward of the live model at full weight, for the segment as the start "
         "of an episode; null without a model."
     )
-    rise: float | None = Field(description="Its potential at the end less that at the start.")
+    rise: float | None = Field(description="Its potential at the end minus that at the start.")
     reward_model_version: int | None
     weight: float | None
     gamma: float | None
@@ -173,7 +173,7 @@ class SegmentDetail(View):
 
 
 def score_detail(record: ScoreRecord) -> ScoreDetail:
-    """Criteria, agreement and the first words of each judge whose call ended well."""
+    """Criteria, agreement and a truncated rationale of each judge with a successful call."""
     return ScoreDetail(
         criteria=record.criteria,
         abstentions=record.abstentions,
@@ -189,7 +189,7 @@ def score_detail(record: ScoreRecord) -> ScoreDetail:
 
 
 def _shares(record: ScoreRecord) -> dict[Source, float]:
-    """Who decided which share, those who decided nothing too; empty when nothing was judged."""
+    """Source → decided share of the judged weight, zeros included; empty if nothing was judged."""
     decided = record.decided_by
     return {source: decided.get(source, 0.0) for source in get_args(Source)} if decided else {}
 
@@ -234,7 +234,7 @@ def _line(record: ScoreRecord, name: str, weight: float, judged: float) -> Rubri
 
 
 def judge_cards(record: ScoreRecord) -> tuple[JudgeCard, ...]:
-    """Every judge that was asked, with its calls in the order of its votes."""
+    """Every judge that was called, with its calls in the order of its votes."""
     by_judge: dict[str, list[JudgeCallRecord]] = defaultdict(list)
     for call in record.calls:
         by_judge[call.judge].append(call)
@@ -262,7 +262,7 @@ def _card(record: ScoreRecord, judge: str, calls: Sequence[JudgeCallRecord]) -> 
 
 
 def levels_of(answer: str | None) -> dict[str, int | None] | None:
-    """The levels, objectives and distances of an answer; None when it cannot be read."""
+    """The levels, objectives and distances of an answer; None if it cannot be parsed."""
     if answer is None:
         return None
     try:
@@ -275,7 +275,7 @@ def levels_of(answer: str | None) -> dict[str, int | None] | None:
 
 
 def capture_view(capture: Capture, names: Mapping[tuple[int, int], str | None]) -> CaptureView:
-    """What the trainer wrote down; `names` are those of rooms, as the states have them."""
+    """The trainer's record; `names` are the rooms' names from the states."""
     rooms = capture.rooms
     return CaptureView(
         env_id=capture.env_id,
@@ -311,7 +311,7 @@ def pay_summary(pay: SegmentPay) -> PaySummary:
 
 
 def room_names(states: Iterable[StateRecord]) -> dict[tuple[int, int], str | None]:
-    """(group, room) → the name that the game gives it."""
+    """(group, room) → its name in the game."""
     found: dict[tuple[int, int], str | None] = {}
     for record in states:
         room = _get(record.state, "room")
@@ -343,7 +343,7 @@ def steps(segment_id: str, states: Sequence[StateRecord], pay: SegmentPay | None
         ),
         pay=pay_summary(pay) if pay else None,
         first_potential=_at(pay.potentials if pay else None, 0),
-        pay_problem=None if pay else "The trainer that captured it did not write down its pay.",
+        pay_problem=None if pay else "The trainer that captured it did not record its rewards.",
     )
 
 

@@ -34,7 +34,7 @@ Share = Annotated[float | None, Field(ge=0, le=1)]
 
 @dataclass(frozen=True)
 class SegmentFilter:
-    """Conditions on a row; None is no condition, and unknown values match none."""
+    """Conditions on a row; None is no condition, and unknown values never match."""
 
     run: Annotated[str | None, Field(pattern=ID_PATTERN, description="Run.")] = None
     min_score: Annotated[Share, Field(description="Minimum score.")] = None
@@ -81,7 +81,7 @@ class SegmentFilter:
 
 
 class Place(NamedTuple):
-    """Position of a row in an order: the next page starts after it, whatever was added."""
+    """Position of a row in an order: the next page starts after it, even if rows were added."""
 
     value: float
     moved: datetime
@@ -103,7 +103,7 @@ class Place(NamedTuple):
 
 
 def place(row: SegmentRow, order: Order) -> Place | None:
-    """Position of a row; the greatest comes first. None if its value is unknown."""
+    """Position of a row, greatest first; None if its value is unknown."""
     value = _value(row, order)
     moved = last_moved(row)
     return None if value is None or moved is None else Place(value, moved, row.segment_id)
@@ -125,7 +125,7 @@ def ordered(
 
 
 def with_gaps(rows: Sequence[SegmentRow]) -> list[SegmentRow]:
-    """The rows with `model_gap`: the difference of the reward model and the judges.
+    """The rows with `model_gap`, the difference between reward model and judges.
 
     Scores and rises of a potential have different scales, so their ranks are compared among the
     scored segments of the same model version.

@@ -14,14 +14,14 @@ from rlaif.contracts.events import (
 from rlaif.hud.read_model.views import ScoreDetail, SegmentRow
 
 _SLACK = 8
-"""The limit may be exceeded by one part in so many: the oldest are then looked for seldom."""
+"""The limit may be exceeded by a part of 1 / `_SLACK`, so that the oldest are rarely searched."""
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class UnreadScore:
-    """A score object that the table would like to know."""
+    """A score object that the table has not read yet."""
 
     segment_id: str
     score_key: str
@@ -29,7 +29,7 @@ class UnreadScore:
 
 
 class SegmentTable:
-    """Rows by segment id, 1 kB each, 3 kB with its score; keeps those with the newest last step."""
+    """Rows by segment id, 1 kB each, 3 kB with its score; those with the latest stage are kept."""
 
     def __init__(self, *, keep: int = 2000) -> None:
         self._keep = keep
@@ -60,7 +60,7 @@ class SegmentTable:
         )
 
     def scored(self, event: CloudEvent[SegmentScored]) -> None:
-        """The judges answered; of several judge configurations the newest answer is shown."""
+        """Fold a score; of several judge configurations the newest score is shown."""
         data = event.data
         row = self._rows.get(data.segment_id)
         if row is not None and row.scored_at is not None and row.scored_at >= event.time:
@@ -87,7 +87,7 @@ class SegmentTable:
         return [score for score in wanted if score is not None]
 
     def score_delayed(self, score: UnreadScore, problem: str) -> bool:
-        """The row says why until the object can be read; False when it does so already."""
+        """Set the row's problem until the object can be read; returns False if it is unchanged."""
         row = self._rows.get(score.segment_id)
         if self._unread.get(score.segment_id) != score or row is None:
             return False
@@ -102,9 +102,9 @@ class SegmentTable:
         env_step: int | None = None,
         problem: str | None = None,
     ) -> None:
-        """Attach what the object says, or why it could not be read.
+        """Attach the content of the object, or the reason why it could not be read.
 
-        An answer for a score that was overtaken by a newer one is dropped.
+        The content of a score that was replaced by a newer one is dropped.
         """
         if self._unread.get(score.segment_id) != score:
             return
@@ -122,10 +122,9 @@ class SegmentTable:
         return self._rows.get(segment_id)
 
     def newest(self, limit: int) -> tuple[SegmentRow, ...]:
-        """Scored segments whose score object was read, or that say why not; the newest first.
+        """Scored segments whose score object was read or has a problem, newest first.
 
-        The event has only the weighted mean. Half a row, a mean without the criteria that it is the
-        mean of, would be a riddle; it waits for the other half.
+        The event has only the weighted mean, which is not shown without its criteria.
         """
         known = (row for row in self._rows.values() if row.score or row.score_problem)
         return tuple(_by_score(known, limit))
