@@ -21,8 +21,8 @@ from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder.protocol import MESSAGES, PhaseReport, SearchReport
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.run_folder.search_report import (
-    Find,
     curriculum_report,
+    discovery,
     mark_name,
     tree_of_progress,
 )
@@ -38,8 +38,8 @@ NATS_TAKES = 1_000_000
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
-def find(node: int, *, level: int = 0, marks: tuple[str, ...] = ("mark",)) -> Find:
-    return Find(node=node, frames=node * 100, seconds=node / 10, level=level, marks=marks)
+def find(node: int, *, level: int = 0, marks: tuple[str, ...] = ("mark",)) -> TreeNode:
+    return discovery(node, frames=node * 100, seconds=node / 10, level=level, marks=marks)
 
 
 def search(**values: object) -> SearchProgress:

@@ -9,7 +9,7 @@ from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.start import files_of
 from rlaif.trainer.planning.state_rater import open_rater
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
-from rlaif.trainer.run_folder.search_report import Find, tree_of_progress
+from rlaif.trainer.run_folder.search_report import discovery, tree_of_progress
 from rlaif.trainer.run_folder.spool import Spool
 from rlaif.trainer.search.draws import RATED, DrawSettings
 from rlaif.trainer.search.marks import level_of
@@ -99,12 +99,12 @@ class QuestSearch:
             if any(each.mark.startswith(ESSENCE) for each in now.marks):
                 self._arrived = arrivals(tree)
         known = [
-            Find(
+            discovery(
                 node,
-                found[0].frames,
-                found[0].seconds,
-                self._levels[node],
-                tuple(each.mark for each in found),
+                frames=found[0].frames,
+                seconds=found[0].seconds,
+                level=self._levels[node],
+                marks=[each.mark for each in found],
             )
             for node, found in by_node.items()
             if node in self._levels

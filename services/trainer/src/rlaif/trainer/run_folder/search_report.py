@@ -9,7 +9,6 @@ one bit of its flags. Unknown flags keep their name.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
 from rlaif.contracts.game.items import NAMED_ITEMS, SEASON_POWERS
@@ -92,27 +91,8 @@ def _flag(group: str, flag: int) -> str:
     return f"change 0x{flag:02X} in"
 
 
-@dataclass(frozen=True)
-class Find:
-    """A node that was the first to have some flag.
-
-    Attributes:
-        node: Its number.
-        frames: Game frames played by all workers until then.
-        seconds: Duration of the search until then.
-        level: Its progress score.
-        marks: The new flags.
-    """
-
-    node: int
-    frames: int
-    seconds: float
-    level: float
-    marks: tuple[str, ...]
-
-
 def tree_of_progress(
-    finds: Sequence[Find], parents: Mapping[int, int | None], most: int = MAX_TREE_NODES
+    finds: Sequence[TreeNode], parents: Mapping[int, int | None], most: int = MAX_TREE_NODES
 ) -> tuple[tuple[TreeNode, ...], int]:
     """The tree of the discoveries, and how many of them it omits.
 
@@ -120,14 +100,16 @@ def tree_of_progress(
     the highest level are kept with their trajectories, of one level the newest first.
 
     Args:
-        finds: In the order of discovery, each node once, after its ancestors.
+        finds: In the order of discovery, each node once, after its ancestors, with any parent.
         parents: Node → the node that it was reached from; None or missing: power-on.
         most: Maximum number of nodes.
     """
     order = {find.node: index for index, find in enumerate(finds)}
     above = {node: _nearest(node, order, parents) for node in order}
     kept = _pruned(finds, above, most)
-    tree = tuple(_tree_node(find, above[find.node]) for find in finds if find.node in kept)
+    tree = tuple(
+        find.model_copy(update={"parent": above[find.node]}) for find in finds if find.node in kept
+    )
     return tree, len(finds) - len(tree)
 
 
@@ -161,6 +143,21 @@ def curriculum_report(
     )
 
 
+def discovery(
+    node: int, *, frames: int, seconds: float, level: float, marks: Sequence[str]
+) -> TreeNode:
+    """A node that was the first to have `marks`, in words; without its parent."""
+    return TreeNode(
+        node=node,
+        parent=None,
+        frames=frames,
+        seconds=seconds,
+        level=level,
+        marks=tuple(map(mark_name, marks_in_words(marks)[:MARKS_OF_A_NODE])),
+        marks_left_out=max(0, len(marks) - MARKS_OF_A_NODE),
+    )
+
+
 def marks_name(marks: Iterable[str]) -> str:
     """A name for several flags: the most important one in words, and the number of others."""
     first, *more = marks_in_words(marks)
@@ -183,7 +180,7 @@ def _nearest(node: int, order: Mapping[int, int], parents: Mapping[int, int | No
     return above if above is not None and order.get(above, len(order)) < order[node] else None
 
 
-def _pruned(finds: Sequence[Find], above: Mapping[int, int | None], most: int) -> set[int]:
+def _pruned(finds: Sequence[TreeNode], above: Mapping[int, int | None], most: int) -> set[int]:
     kept: set[int] = set()
     for find in sorted(reversed(finds), key=lambda each: each.level, reverse=True):
         path: list[int] = []
@@ -194,18 +191,6 @@ def _pruned(finds: Sequence[Find], above: Mapping[int, int | None], most: int) -
         if len(kept) + len(path) <= most:
             kept.update(path)
     return kept
-
-
-def _tree_node(find: Find, parent: int | None) -> TreeNode:
-    return TreeNode(
-        node=find.node,
-        parent=parent,
-        frames=find.frames,
-        seconds=find.seconds,
-        level=find.level,
-        marks=tuple(map(mark_name, marks_in_words(find.marks)[:MARKS_OF_A_NODE])),
-        marks_left_out=max(0, len(find.marks) - MARKS_OF_A_NODE),
-    )
 
 
 def _mean(shares: Sequence[float]) -> float | None:
