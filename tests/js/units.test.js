@@ -32,7 +32,7 @@ test("a segment is measured in emulator steps, and placed in the run by its deci
   assert.deepEqual(paySpecs({ steps: [], first_potential: null }).charts.map(({ name }) => name), ["Reward per emulator step"]);
 });
 
-test("the way on the quest is told in one sentence, across objectives too", () => {
+test("the quest of a segment is one sentence, across objectives too", () => {
   const quest = { start: { objective: 2, distance: 6 }, end: { objective: 2, distance: 4.67 }, rise: 0.06, objectives: 18, votes: 3, source: "votes" };
   assert.equal(textOf(questOf({ segment_id: "s-1", score: { quest } })), "Quest: objective 2 of 18, 6 → 4.67 half screens left (+0.06 objectives)");
   const on = { ...quest, end: { objective: 3, distance: 12 }, rise: 0.5 };
