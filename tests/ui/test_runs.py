@@ -50,6 +50,8 @@ async def test_two_runs_are_compared(
     assert await chromium.evaluate(SETTINGS) == ["TRAINER_PPO_LEARNING_RATE0.0010.0003"]
     repeat = "document.querySelector('#runs-compared details:last-of-type code').textContent"
     assert await chromium.evaluate(repeat) == "TRAINER_PPO_LEARNING_RATE=0.0003 rlaif train"
+    files = "[...document.querySelectorAll('#runs-compared a[href*=csv]')].map(a => a.search)"
+    assert await chromium.evaluate(files) == ["?run=run-1", "?run=run-0"]
     await shoot("runs")
     await chromium.resize(320, 800)
     await chromium.wait_for("window.innerWidth === 320")

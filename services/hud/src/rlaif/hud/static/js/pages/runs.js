@@ -88,7 +88,7 @@ class Comparison {
     const root = h("div", {});
     this.rest = h("div", {});
     show(body, h("label", { class: "choose" }, "Figure ", select), root, this.rest);
-    this.chart = timeChart(root, { name: "Runs over their steps", series: [], format: decimal, cursor: new Cursor(), none: "Choose runs in the list." });
+    this.chart = timeChart(root, { name: "Runs over their steps", series: [], format: decimal, cursor: new Cursor(), none: "Choose runs in the list.", height: 240 });
     scope.add(() => this.chart.destroy());
   }
 
@@ -109,9 +109,13 @@ class Comparison {
     const specs = [...this.#past].map(([name, past]) => ({ name, spec: /** @type {any} */ (chartsOf(past, null).find(({ id }) => id === this.#figure)) }));
     const series = specs.map(({ name, spec }, index) => ({ ...spec.series[0], name, style: index + 1, field: undefined, band: undefined }));
     this.chart.update({ series, ...(specs[0] && { note: specs[0].spec.note, format: specs[0].spec.format, zero: specs[0].spec.zero }) });
-    show(this.rest, settings(this.#origins), ...this.#origins.filter(({ provenance }) => provenance).map(repeat));
+    show(this.rest, files(this.#origins), settings(this.#origins), ...this.#origins.filter(({ provenance }) => provenance).map(repeat));
   }
 }
+
+/** Where the curves are for other tools. @param {any[]} runs */
+const files = (runs) => runs.length > 0 && h("p", { class: "quiet-text" }, "All figures as CSV: ",
+  ...listed(runs.map(({ run_id: id, name }) => h("a", { href: `/api/v1/history.csv?run=${id}`, download: `${id}.csv` }, name ?? id))), "; for TensorBoard, in the trainer's data directory: ", h("code", {}, "tensorboard --logdir runs"));
 
 /** The settings that differ, of the runs that reported theirs. @param {any[]} all */
 export function settings(all) {
@@ -120,7 +124,7 @@ export function settings(all) {
   const names = [...new Set(values.flatMap(Object.keys))].filter((name) => new Set(values.map((each) => each[name])).size > 1).sort();
   const missing = all.filter(({ provenance }) => !provenance).map(({ run_id: id, name }) => `${name ?? id} has not reported its settings.`);
   if (!names.length) return empty([...(runs.length > 1 ? ["The settings of these runs are the same."] : []), ...missing].join(" "));
-  return h("div", {}, empty(missing.join(" ")), table({ look: "compare", name: "Settings that differ", heads: ["Setting", ...runs.map(({ run_id: id, name }) => name ?? id)], rows: names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, name)), ...values.map((each, index) => cell(runs[index].run_id, h("code", {}, each[name] ?? "—"))))) }).frame);
+  return h("div", {}, empty(missing.join(" ")), table({ look: "compare", name: "Settings that differ", heads: ["Setting", ...runs.map(({ run_id: id, name }) => name ?? id)], rows: names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, name)), ...values.map((each, index) => cell(runs[index].name ?? runs[index].run_id, h("code", {}, each[name] ?? "—"))))) }).frame);
 }
 
 /** @param {any} run */
@@ -128,7 +132,7 @@ function repeat({ run_id: id, name, provenance: { command, commit, host, package
   const button = h("button", { type: "button", class: "copy", "aria-label": `Copy the command that repeats ${id}`, onclick: () => copy(command, button) }, "copy");
   return h("details", {}, h("summary", {}, `Repeat ${name ?? id}`),
     h("p", {}, h("code", { class: "reported" }, command), " ", button),
-    h("p", { class: "quiet-text reported" }, `Commit ${commit ?? "unknown"}; ${host}; ${Object.entries(packages).map((each) => each.join(" ")).join(", ")}. `, h("a", { href: `/api/v1/history.csv?run=${id}`, download: `${id}.csv` }, "History as CSV")));
+    h("p", { class: "quiet-text reported" }, `Commit ${commit ?? "unknown"}; ${host}; ${Object.entries(packages).map((each) => each.join(" ")).join(", ")}.`));
 }
 
 /** @type {import("../router.js").Page} */

@@ -57,7 +57,7 @@ export const run = { id: "run", title: "Run", attributes: { tabindex: "0", role:
 /** @param {HTMLElement} body */
 function mountHeadline(body) {
   body.append(
-    h("p", { class: "goal" }, "An agent learns to play a game. Language models judge segments of its play, and a reward model trained on their judgements rewards better play."),
+    h("p", { class: "quiet-text" }, "An agent learns to play a game. Language models judge segments of its play, and a reward model trained on their judgements rewards better play."),
     h("p", { class: "sentence", id: "headline-sentence" }),
     h("p", { class: "sides", id: "headline-sides" }),
   );
