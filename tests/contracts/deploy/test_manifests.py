@@ -29,6 +29,19 @@ def test_all_of_it_renders_and_breaks_no_rule(target, rendered):
     assert findings(rendered[target.name]) == []
 
 
+def test_pods_wait_for_the_keys_that_the_bucket_claim_makes(rendered):
+    """An optional Secret that comes later leaves a running pod without its keys."""
+    sources = {
+        (pod.owner["metadata"]["name"], str(each["secretRef"]))
+        for pod in pods(rendered["components/s3-odf"])
+        for container in pod.containers()
+        for each in container.get("envFrom") or ()
+        if each.get("secretRef", {}).get("name") == "rlaif-s3"
+    }
+    services = {"trainer", "exporter", "judge", "reward-model", "hud", "bootstrap", "make-room"}
+    assert sources == {(name, "{'name': 'rlaif-s3'}") for name in services}
+
+
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_an_overlay_has_objects_of_its_own_namespace_alone(rendered, overlay):
     namespace = "zelda-rlaif" if overlay == "prod" else f"zelda-rlaif-{overlay}"
@@ -61,7 +74,7 @@ def test_production_makes_all_of_its_secrets_and_the_others_name_theirs(rendered
             "overlays/prod",
             ["your-secrets-role", "vault entry zelda-rlaif/llm: api_key, planner_api_key"],
         ),
-        ("cluster/quota", ["cpu 60, memory 112Gi"]),
+        ("cluster/quota", ["cpu 60, memory 112Gi, ephemeral-storage 160Gi"]),
         ("cluster/machinesets", ["infra-id", "ami-id", "us-east-2a"]),
         ("argocd", ["https://git.example.org", "repository.env: repoURL, targetRevision"]),
     ],

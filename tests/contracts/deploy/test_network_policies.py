@@ -6,6 +6,7 @@ its source and ingress at its target. One to or from outside the namespace needs
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,8 @@ def _names(selector: Manifest) -> list[str]:
 def _outside(peer: Manifest) -> str:
     """Name of a peer outside the namespace: its addresses or its namespace."""
     if "ipBlock" in peer:
-        return str(peer["ipBlock"]["cidr"]).replace("0.0.0.0/0", ANYWHERE)
+        network = ip_network(peer["ipBlock"]["cidr"])
+        return "private addresses" if network.is_private else ANYWHERE
     labels = {
         label: None
         for selector in ("podSelector", "namespaceSelector")

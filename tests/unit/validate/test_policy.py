@@ -220,6 +220,8 @@ def test_egress_of_another_pod_or_to_other_pods_alone_is_none_to_the_api_server(
     assert findings(stream) == []
     ray.policy["spec"]["egress"][0]["to"] = [{"podSelector": {}}]
     assert len(findings(stream)) == 1
+    ray.policy["spec"]["egress"][0]["to"] = [{"ipBlock": {"cidr": "10.0.0.0/8"}}]
+    assert findings(stream) == []
 
 
 def test_a_worker_with_a_token_is_found(stream, ray):

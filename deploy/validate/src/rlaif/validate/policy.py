@@ -173,7 +173,7 @@ def _tokens(pod: Pod, manifests: list[Manifest]) -> Iterator[str]:
 
 
 def _egress_ports(pod: Pod, manifests: list[Manifest]) -> set[int] | None:
-    """TCP ports that the pod may call at any address; None when no policy restricts it."""
+    """TCP ports that the pod may call at addresses, not only pods; None without a restriction."""
     policies = [
         each["spec"]
         for each in manifests
@@ -185,7 +185,7 @@ def _egress_ports(pod: Pod, manifests: list[Manifest]) -> set[int] | None:
         return None
     found: set[int] = set()
     for rule in (rule for spec in policies for rule in spec.get("egress") or ()):
-        if not rule.get("to"):
+        if not rule.get("to") or any("ipBlock" in peer for peer in rule["to"]):
             ports = rule.get("ports")
             found |= {each["port"] for each in ports} if ports else _API_SERVER
     return found
