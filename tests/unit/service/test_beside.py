@@ -51,4 +51,4 @@ async def test_serving_that_breaks_is_said_and_leaves_the_work_alone(build, list
     listener.close()  # what it would answer on is gone
     async with serving(build(), listener):
         await asyncio.sleep(0)
-    assert "the serving broke" in caplog.text
+    assert "the web server failed" in caplog.text

@@ -1,4 +1,4 @@
-"""Runs in Python: `rlaif.client.Run("current").history()` is a DataFrame of its curves."""
+"""Python client: `rlaif.client.Run("current").history()` is a DataFrame of a run's curves."""
 
 from rlaif.client.rest import ClientError
 from rlaif.client.run import Run

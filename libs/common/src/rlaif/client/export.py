@@ -19,15 +19,15 @@ def main() -> int:
     """Write the file; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="rlaif export",
-        description="Write the curves of a run as CSV: a row per iteration of a folder's run, a "
-        "row per point of the charts of a page's.",
+        description="Write the curves of a run as CSV: one row per iteration if read from its "
+        "folder, one row per chart point if read from the page.",
     )
     add = parser.add_argument
     add(
         "run",
         nargs="?",
         default="current",
-        help="folder, or id of a run of the page (default: its current run)",
+        help="folder or id of the run (default: the current run of the page)",
     )
     add("--url", default=DEFAULT_HUD, help="address of the page (default: %(default)s)")
     add("--out", type=Path, help="file to write (default: standard output)")

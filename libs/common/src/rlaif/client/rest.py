@@ -1,4 +1,4 @@
-"""GET of JSON from the REST interface of a service, with errors for people."""
+"""Reads JSON from the REST interface of a service, with readable errors."""
 
 import json
 from http.client import HTTPException
@@ -10,22 +10,22 @@ from urllib.request import ProxyHandler, Request, build_opener
 from rlaif.network.addresses import is_http_url, without_credentials
 
 DEFAULT_HUD = "http://127.0.0.1:8086"
-"""Address of the page of a demo."""
+"""Default address of the page of `rlaif demo`."""
 
 _TIMEOUT_SECONDS = 30.0
 _OPENER = build_opener(ProxyHandler({}))
-"""The project's own addresses are reached without the proxies of the environment."""
+"""Ignores the proxies of the environment."""
 
 
 class ClientError(Exception):
-    """What was asked for is not there; the text says what, why, and what to do."""
+    """A request failed; the message has the reason and the fix."""
 
 
 def get(address: str, path: str, *, wanted: str, **query: Any) -> Any:
-    """The JSON object at a path below `/api/v1/` of a service, which has the key `wanted`.
+    """Get the JSON object at a path below `/api/v1/` of a service; it must have the key `wanted`.
 
     Raises:
-        ClientError: The service was not reached, or answered with an error.
+        ClientError: The service is unreachable, or answered with an error.
     """
     shown = without_credentials(address)
     if not is_http_url(address) or shown != address:

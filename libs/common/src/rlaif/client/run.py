@@ -20,7 +20,7 @@ class Run:
 
     Args:
         run: Id of a run, or its folder, such as `var/trainer/runs/r260301090000`; `current` is the
-            one that the page shows.
+            current run of the page.
         url: Address of the page; not used for a folder.
     """
 
@@ -33,7 +33,7 @@ class Run:
             raise ClientError(f"no folder {folder}; give the folder of a run, or its id")
 
     def history(self) -> "pandas.DataFrame":
-        """The curves, a row per iteration in a folder, or per point of the page's charts.
+        """The curves: one row per iteration (of a folder) or per chart point (of the page).
 
         Raises:
             ClientError: There is no such run, or pandas is not installed.
@@ -47,7 +47,7 @@ class Run:
         return pandas.DataFrame(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
-        """As `history`, as dictionaries; a value that is unknown in a row is not in it or None.
+        """Like `history`, as dictionaries; unknown values are missing or None.
 
         Raises:
             ClientError: There is no such run.
@@ -60,10 +60,10 @@ class Run:
             return list(json_lines(self.folder / "metrics.jsonl"))
 
     def settings(self) -> dict[str, str]:
-        """Its effective settings by variable, without those of the machine and without secrets.
+        """The effective settings by variable, without secrets and machine-specific ones.
 
         Raises:
-            ClientError: There is no such run, or it is older than release 0.2.0.
+            ClientError: There is no such run, or it is of an earlier release than 0.2.0.
         """
         if self.folder is not None:
             with _of_folder(self.folder):
@@ -90,7 +90,7 @@ def _of_folder(folder: Path) -> Iterator[None]:
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """`{"paid": {"score": 1}}` as `("paid.score", 1)`, as pandas.json_normalize does it."""
+    """Flatten `{"paid": {"score": 1}}` to `("paid.score", 1)`, like pandas.json_normalize."""
     for name, value in values.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")

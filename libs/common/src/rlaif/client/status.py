@@ -1,4 +1,4 @@
-"""`rlaif status`: what a running pipeline does now, from the REST interface of its page.
+"""`rlaif status`: prints the state of a running pipeline, from the REST interface of its page.
 
 Exit codes: 0 no issue, 1 an issue, 2 there is no pipeline at the address.
 """
@@ -11,21 +11,21 @@ from typing import Any
 from rlaif.client.rest import DEFAULT_HUD, ClientError, get
 from rlaif.files.failures import command
 
-_SUMMARY = "Say what a running pipeline does now. Exit code 0: no issue, 1: an issue, 2: none runs."
+_SUMMARY = "Print the state of a pipeline. Exit code 0: no issue, 1: an issue, 2: no pipeline."
 
 
 @command("rlaif status", ClientError)
 def main() -> int:
     """Print a few lines; returns the exit code."""
     parser = argparse.ArgumentParser(prog="rlaif status", description=_SUMMARY)
-    parser.add_argument("--url", default=DEFAULT_HUD, help="the page (default: %(default)s)")
+    parser.add_argument("--url", default=DEFAULT_HUD, help="page address (default: %(default)s)")
     state = get(parser.parse_args().url, "state", wanted="services")
     sys.stdout.write("".join(f"{line}\n" for line in report(state)))
     return 1 if state["issues"] else 0
 
 
 def report(state: dict[str, Any]) -> Iterator[str]:
-    """Lines about a `GET state` of the HUD; an unknown number is `?`."""
+    """Lines about the answer of `GET state` of the HUD; an unknown number is `?`."""
     run, models = state["run"], state["reward_models"]
     if run is None:
         yield "run       none yet"

@@ -1,7 +1,7 @@
-"""`rlaif COMMAND`: one command for everything that a person runs.
+"""`rlaif COMMAND`: the command-line interface of the project.
 
-A command is imported when it is called: the help needs neither PyTorch nor Ray, and an image has
-the commands of its distributions. Services are started by their package, `python -m rlaif.hud`.
+A subcommand is imported when it is called: the help needs neither PyTorch nor Ray, and an image
+has the subcommands of its distributions. Services are started as `python -m rlaif.hud`.
 """
 
 import pkgutil
@@ -15,10 +15,10 @@ from rlaif.command.table import GROUPS, SUBCOMMANDS
 from rlaif.files.failures import WRONG_INPUT, command
 
 INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+"""Exit code after Ctrl-C, as in shells."""
 
 _LEARNING = frozenset({"gymnasium", "numpy", "pyboy", "ray", "torch"})
-"""Packages whose version changes what a run learns."""
+"""Packages whose versions affect the results of training."""
 
 
 @command("rlaif")

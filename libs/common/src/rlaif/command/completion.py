@@ -1,6 +1,6 @@
 """`rlaif completion`: a script that completes commands and their options in bash and zsh.
 
-`eval "$(rlaif completion)"` sets it up for this shell. Options are those of the command's help.
+`eval "$(rlaif completion)"` enables it in this shell. Options are read from each command's help.
 """
 
 import sys

@@ -16,7 +16,7 @@ class Subcommand(NamedTuple):
 
     @property
     def distribution(self) -> str:
-        """The distribution that has it: `rlaif.reward_model.x` is of `rlaif-reward-model`."""
+        """Its distribution: `rlaif.reward_model.x` belongs to `rlaif-reward-model`."""
         return "rlaif-" + self.target.split(".")[1].replace("_", "-")
 
 

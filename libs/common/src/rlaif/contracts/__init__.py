@@ -1,4 +1,4 @@
-"""What crosses a service boundary: events, objects and the names of both.
+"""Events, objects and names shared by services.
 
-The floor of the import graph: pydantic and the standard library only.
+The lowest layer of the import graph: needs pydantic and the standard library only.
 """

@@ -1,6 +1,6 @@
 """Routes of all events: subject, stream, producer and consumers.
 
-No other module spells the name of a subject, a stream or a consumer.
+No other module contains the name of a subject, a stream or a consumer.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ D = TypeVar("D", bound=EventData)
 
 
 class UnknownEventError(ValueError):
-    """The message is not an event of this catalog; its text says what was wrong."""
+    """The message is not an event of this catalog; the error message has the reason."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class EventSpec:
 
     Attributes:
         data: Class of the event's data.
-        type: CloudEvents type; the version is part of it.
+        type: CloudEvents type, including the version.
         subject: NATS subject. `{stream}` is filled in for dead letters.
         stream: JetStream stream that stores it.
-        id_format: Event id with fields of the data: equal effects give equal ids.
-        about_format: Id of the thing that the event is about (CloudEvents `subject`).
+        id_format: Event id with fields of the data, equal for equal effects.
+        about_format: Id of the subject of the event (CloudEvents `subject`).
         producer: Service that publishes it.
         consumers: Durable pull consumers, one queue group each.
     """
@@ -60,12 +60,12 @@ class EventSpec:
 
     @property
     def pattern(self) -> str:
-        """The subject with a wildcard in place of a name: all events of this row match it."""
+        """The subject with a wildcard instead of a name, which matches all events of this row."""
         return self.subject.format(stream=">")
 
     @property
     def stored(self) -> tuple[str, ...]:
-        """The patterns of all subjects that these events are stored under."""
+        """The patterns of all subjects under which these events are stored."""
         return (self.pattern, *map(retry_subject, self.consumers))
 
     def subject_for(self, data: EventData) -> str:
@@ -80,10 +80,10 @@ class EventSpec:
 
 @dataclass(frozen=True)
 class StreamSpec:
-    """How one stream keeps its events; a `max_age` of zero keeps them until they are deleted.
+    """Retention of one stream; a `max_age` of zero keeps events until they are deleted.
 
-    `share` is its room, as a share of a busy stream's. A full stream refuses new events, or drops
-    the oldest if `drops_oldest` is set: no consumer waits for such events.
+    `share` is its size relative to a busy stream. A full stream rejects new events, or drops the
+    oldest if `drops_oldest` is set, for streams without durable consumers.
     """
 
     name: str
@@ -94,7 +94,7 @@ class StreamSpec:
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """The subjects that it stores, in catalog order."""
+        """The subjects of the stream, in catalog order."""
         return tuple(each for spec in CATALOG if spec.stream == self.name for each in spec.stored)
 
 
@@ -105,13 +105,13 @@ STREAMS: dict[str, StreamSpec] = {
         StreamSpec("SEGMENTS"),
         StreamSpec("SCORES"),
         StreamSpec("REWARD_MODELS", max_age=timedelta(days=365), share=0.5),
-        # For people who look back; a day of training is about 5 MB.
+        # For views of past runs; a day of training takes about 5 MB.
         StreamSpec("HISTORY", max_age=timedelta(days=365), share=0.25, drops_oldest=True),
-        # A dead letter that finds no room would keep its event, and so the worker, busy forever.
+        # A dead letter that cannot be stored would block its event, and so the worker, forever.
         StreamSpec("DEAD", max_age=timedelta(0), max_message_bytes=512 * 1024, drops_oldest=True),
     )
 }
-"""Every stream by its name."""
+"""Streams by name."""
 
 CATALOG: tuple[EventSpec, ...] = (
     EventSpec(
@@ -170,7 +170,7 @@ _BY_TYPE = {spec.type: spec for spec in CATALOG}
 
 
 def retry_subject(consumer: str) -> str:
-    """Where a consumer's events are stored again: it may not publish what it consumes."""
+    """Subject for a consumer's retried events: it may not publish to the original subject."""
     return f"retry.{consumer}"
 
 
@@ -197,7 +197,7 @@ def envelop(
 
 @cache
 def _envelope_of(data: type[EventData]) -> type[CloudEvent[Any]]:
-    """The envelope's class for an event class; pydantic would build it for each event."""
+    """The envelope class of an event class, cached because pydantic would build it each time."""
     return CloudEvent[data]  # type: ignore[valid-type]  # the class is chosen at run time
 
 
@@ -205,8 +205,8 @@ def parse_event(payload: bytes) -> CloudEvent[Any]:
     """Read one event; its `data` has the class that the catalog gives for its type.
 
     Raises:
-        UnknownEventError: Not JSON, not a CloudEvent, of a type that the catalog lacks, or with
-            data that does not fit its class.
+        UnknownEventError: Not JSON, not a CloudEvent, of a type outside the catalog, or with
+            invalid data.
     """
     try:
         head = _envelope_of(EventData).model_validate_json(payload)

@@ -1,7 +1,7 @@
-"""The events of the pipeline, in the order in which one segment meets them.
+"""The events of the pipeline, in processing order.
 
-Events are hints: each names objects by key and digest, and a consumer re-reads the object. They
-carry counts and hashes, never pixels. `rlaif.contracts.catalog` says which subject carries which.
+Events name objects by key and digest; consumers read the objects. They contain counts and digests,
+never pixels. Their subjects are in `rlaif.contracts.catalog`.
 """
 
 from typing import Any, ClassVar, Generic, Literal, TypeVar
@@ -18,8 +18,8 @@ from rlaif.contracts.run_points import RunPoint
 class EventData(Contract):
     """The `data` part of a CloudEvent.
 
-    Fields that were added to a released version are `LATER`: without a value they are left out, so
-    that the event of an older writer is passed on as it came.
+    Fields that were added to a released version are `LATER`: without a value they are omitted, so
+    that the event of an older writer is passed on unchanged.
     """
 
     LATER: ClassVar[frozenset[str]] = frozenset()
@@ -36,13 +36,13 @@ D = TypeVar("D", bound=EventData)
 class CloudEvent(Contract, Generic[D]):
     """One event with its context attributes.
 
-    `id` is also the `Nats-Msg-Id`, so that publishing twice within the stream's duplicate window
+    `id` is also the `Nats-Msg-Id`, so that repeated publishing within the stream's duplicate window
     stores one message. Specification: CloudEvents 1.0.2, JSON event format.
     """
 
     specversion: Literal["1.0"] = "1.0"
     id: str = Field(min_length=1, max_length=200)
-    source: str = Field(description="Who published it, such as `rlaif/exporter`.")
+    source: str = Field(description="Publisher, such as `rlaif/exporter`.")
     type: str
     subject: str | None = Field(default=None, description="Id of its subject.")
     time: AwareDatetime
@@ -69,23 +69,23 @@ class SegmentCaptured(EventData):
     keyframe_key: str
     keyframe_sha256: Sha256
     decision_steps: Positive = Field(description="Actions inside the segment.")
-    env_step: Count = Field(description="Environment steps of the run when it was captured.")
+    env_step: Count = Field(description="Environment steps of the run at the capture.")
     selected_by: str | None = Field(default=None, description="Reason of its selection.")
     reward_model_version: int | None = Field(
-        default=None, description="The reward model that was live; null: none, or unknown."
+        default=None, description="The live reward model; null: none, or unknown."
     )
     rooms: tuple[RoomNumber, ...] | None = Field(
-        default=None, description="(group, room) of its first 32 rooms."
+        default=None, description="(group, room) of the first 32 rooms."
     )
     milestones: tuple[str, ...] | None = Field(
-        default=None, description="Story steps that were reached in it."
+        default=None, description="Story steps reached in it."
     )
     model_rise: float | None = Field(
         default=None,
         description="Last minus first potential, by the live model.",
     )
     from_own_start: bool | None = Field(
-        default=None, description="As in the capture: a sample of the policy's progress."
+        default=None, description="As in the capture: the episode shows the progress of the policy."
     )
 
 
@@ -147,7 +147,7 @@ class RewardModelPublished(EventData):
 
 
 class RewardModelRejected(EventData):
-    """A candidate reward model did not pass the gate; the champion stays."""
+    """A candidate reward model did not pass the gate; the champion remains."""
 
     LATER = frozenset({"metrics"})
 
@@ -179,7 +179,7 @@ class ChampionChanged(EventData):
     pin_reason: str | None = Field(default=None, max_length=500)
     pinned_until: AwareDatetime | None = None
     withdrawn: str | None = Field(
-        default=None, max_length=500, description="Why no model is live; null when this one is."
+        default=None, max_length=500, description="Reason why none is live; null if this one is."
     )
     changed_at: AwareDatetime
 
@@ -187,7 +187,7 @@ class ChampionChanged(EventData):
 class RunStarted(EventData):
     """A training process started or resumed a run.
 
-    Earlier reports about steps after `env_step` are void.
+    Earlier reports about steps after `env_step` are invalid.
     """
 
     LATER = frozenset({"provenance"})
@@ -197,26 +197,26 @@ class RunStarted(EventData):
     env_step: Count
     at: AwareDatetime
     judged: bool | None = Field(
-        default=None, description="Whether a reward model may shape its rewards; null: unknown."
+        default=None, description="Whether reward shaping is enabled; null: unknown."
     )
     recipe: str | None = Field(
         default=None,
         max_length=64,
-        description="Digest of the settings except the seed and those of shaping rewards: runs of"
+        description="Digest of the settings except the seed and those of reward shaping: runs of"
         " one recipe differ in the judges only.",
     )
     provenance: RunProvenance | None = Field(default=None, description="Null: unknown.")
 
 
 class RunDescribed(RunDescription, EventData):
-    """A person named or described a run; the newest event counts."""
+    """A user named or described a run; the newest event counts."""
 
     run_id: Id
     at: AwareDatetime
 
 
 class RunLoaded(EventData):
-    """A run changed to another reward model, or to none."""
+    """A run switched to another reward model, or to none."""
 
     run_id: Id
     attempt: Count
@@ -226,7 +226,7 @@ class RunLoaded(EventData):
 
 
 class RunIterated(RunPoint, EventData):
-    """Iterations of a run: each one at first, later many per event."""
+    """Iterations of a run: one per event at first, later many."""
 
     LATER = frozenset({"potential_mean"})
 
@@ -235,11 +235,11 @@ class RunIterated(RunPoint, EventData):
 
 
 class RunEvaluated(EventData):
-    """Episodes of a run's frozen policy, or of a random one, from the run's own start."""
+    """Evaluation of a run's frozen policy, or of a random one, from the run's own start."""
 
     run_id: Id
     attempt: Count
-    env_step: Count = Field(description="Training until then.")
+    env_step: Count = Field(description="Environment steps of training before.")
     at: AwareDatetime
     player: Literal["trained", "random"]
     episodes: Positive

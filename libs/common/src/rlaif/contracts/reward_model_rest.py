@@ -9,7 +9,7 @@ from rlaif.contracts.model import Contract
 from rlaif.contracts.reward_models import GamingAlarm, GateMetrics, RewardModelManifest
 
 BY_HAND = "set by hand"
-"""Reason of a change that was made without one."""
+"""Default reason of a manual change."""
 
 
 class PinRequest(Contract):
@@ -21,12 +21,12 @@ class PinRequest(Contract):
 class ActivationRequest(Contract):
     """Make a version live again."""
 
-    pin: bool = Field(default=True, description="Whether it stays until it is unpinned.")
+    pin: bool = Field(default=True, description="Whether it remains live until it is unpinned.")
     reason: str = Field(default=BY_HAND, min_length=1, max_length=500)
 
 
 class MeasuredAccuracy(Contract):
-    """Share of decided pairs ranked as by the judges, with a one-sided interval; null: no pairs."""
+    """Share of decided pairs ranked like the judges do, with one-sided interval; null: no pairs."""
 
     value: float | None
     low: float | None
@@ -35,7 +35,7 @@ class MeasuredAccuracy(Contract):
 
 
 class ChampionReport(Contract):
-    """The model that is live."""
+    """The live model."""
 
     version: int
     activation: int = Field(description="Increases with every change of the champion.")
@@ -59,7 +59,7 @@ class ComparisonReport(Contract):
 
     first: int
     second: int
-    first_accuracy: MeasuredAccuracy = Field(description="On held-out pairs of the labels of now.")
+    first_accuracy: MeasuredAccuracy = Field(description="On held-out pairs of the current labels.")
     second_accuracy: MeasuredAccuracy
     first_metrics: GateMetrics = Field(description="Measurements of the gate at that time.")
     second_metrics: GateMetrics
@@ -70,8 +70,8 @@ class ComparisonReport(Contract):
 class WatchdogReport(Contract):
     """Body of `/api/v1/watchdog`: state of the reward hacking monitor."""
 
-    iterations: int = Field(description="Points of the run's history in the window now.")
-    window: int = Field(description="Points of a full window at least.")
+    iterations: int = Field(description="Points of the run's history in the current window.")
+    window: int = Field(description="Minimum number of points of a full window.")
     alarms: int = Field(description="Alarms since the service started.")
     last_alarm: str | None = Field(description="Description of the last alarm.")
     last_alarm_version: int | None
@@ -89,9 +89,9 @@ class GateCheck(Contract):
     low: float | None = Field(default=None, description="Lower end of its one-sided interval.")
     high: float | None = Field(default=None, description="Upper end of its one-sided interval.")
     count: int | None = Field(default=None, description="Size of the sample.")
-    of: str | None = Field(default=None, description="What is counted, such as `pairs`.")
+    of: str | None = Field(default=None, description="Unit of the count, such as `pairs`.")
     compared: Literal["value", "low", "high"] = Field(
-        default="value", description="Number that is compared with `bound`."
+        default="value", description="Value that is compared with `bound`."
     )
     relation: Literal[">=", ">", "<="] = ">="
     bound: float | None = Field(default=None, description="Null without a requirement.")
@@ -100,7 +100,7 @@ class GateCheck(Contract):
         description="Null: not measured, sample too small, or not part of the record.",
     )
     note: str | None = Field(
-        default=None, description="Why it holds although the number is beyond the bound."
+        default=None, description="Reason why it passes although the value violates the bound."
     )
 
 
@@ -110,7 +110,7 @@ class GateReport(Contract):
     version: int
     confidence: float = Field(description="One-sided, of each end of the intervals.")
     settings_known: bool = Field(
-        description="Whether the record contains its settings; else the bounds are those of now."
+        description="Whether the record contains its settings; else the current bounds are used."
     )
     checks: tuple[GateCheck, ...]
 
@@ -119,7 +119,7 @@ class ReliabilityBin(Contract):
     """Held-out pairs of similar predicted probability, and the accuracy on them."""
 
     expected: float = Field(description="Mean probability of the preferred segment.")
-    right: float | None = Field(description="Share in which judges agree.")
+    right: float | None = Field(description="Share of them with the judges' preference.")
     low: float | None
     high: float | None
     pairs: int
@@ -155,12 +155,12 @@ class PayBySlot(Contract):
 
 
 class ExaminationReport(Contract):
-    """One version on the labels of now."""
+    """Examination of one version on the current labels."""
 
     version: int
     labels: int
     confidence: float = Field(description="One-sided, of each end of the intervals.")
     accuracy: MeasuredAccuracy = Field(description="On held-out pairs.")
-    calibration_error: float | None = Field(description="Expected, in ten bins, on the same.")
+    calibration_error: float | None = Field(description="Expected calibration error, in ten bins.")
     reliability: tuple[ReliabilityBin, ...]
     pay: PayBySlot

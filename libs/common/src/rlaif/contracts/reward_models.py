@@ -10,11 +10,11 @@ from rlaif.contracts.game.observation import OBSERVATION_SIZE
 from rlaif.contracts.model import Contract, Count, Difference, Id, Positive, Sha256, Share
 
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
-"""Of a version or activation; a higher one was not written by a service."""
+"""Number of a version or activation; services never write larger ones."""
 
 
 class RewardNetSpec(Contract):
-    """The shape of the network; both sides build it from this.
+    """The shape of the network, from which trainer and reward-model service build it.
 
     The potential is `scale * tanh((r(x) - shift) / spread)`, r the mean of the members' outputs:
     bounded by `scale`, with constants frozen at training, so that a swap never re-normalises
@@ -39,14 +39,14 @@ class RewardNetSpec(Contract):
 
     @model_validator(mode="after")
     def _grows_with_its_spread(self) -> Self:
-        # Training scales both alike, so a larger scale alone pays more than any objective is worth.
+        # Training sets both alike; a larger scale alone would reward more than any objective.
         if self.scale > max(10.0, self.spread):
             raise ValueError(f"scale {self.scale:g} is too large for spread {self.spread:g}")
         return self
 
 
 class Slope(Contract):
-    """How steeply the reward rises with the judges' positions; 1: an objective has its worth."""
+    """Slope of the reward over the judges' positions; 1: each objective has its full value."""
 
     stage: Literal["early", "middle", "late"] = Field(description="Third of the labels' reach.")
     kind: Literal["reached", "walked"] = Field(
@@ -70,7 +70,7 @@ class GateMetrics(Contract):
     heldout_accuracy_low: Share | None = None
     heldout_accuracy_high: Share | None = None
     crossfit_accuracy: Share | None = Field(
-        default=None, description="Every episode ranked by networks fitted to others."
+        default=None, description="Each episode is ranked by networks fitted to the others."
     )
     crossfit_accuracy_low: Share | None = Field(
         default=None, description="The gate requires more than 0.5."
@@ -102,7 +102,7 @@ class GateMetrics(Contract):
         default=None, description="Accuracy minus that of the champion, pair by pair."
     )
     forward_accuracy: Share | None = Field(
-        default=None, description="Newest episodes, by a network fitted to older ones."
+        default=None, description="On the newest episodes, by a network fitted to older ones."
     )
     forward_accuracy_low: Share | None = None
     forward_accuracy_high: Share | None = None
@@ -138,9 +138,9 @@ class Lineage(Contract):
 
     statistic: str = Field(description="Statistic of a segment that is compared.")
     duplicates: Count = Field(default=0, description="Near-duplicate labels that were merged.")
-    overrides: Count = Field(default=0, description="Labels that a person decided.")
-    comparisons: Count = Field(default=0, description="Pairs that judges compared side by side.")
-    votes: Count = Field(default=0, description="Pairs that people compared side by side.")
+    overrides: Count = Field(default=0, description="Labels decided by a person.")
+    comparisons: Count = Field(default=0, description="Pairs compared side by side by judges.")
+    votes: Count = Field(default=0, description="Pairs compared side by side by people.")
     vote_digest: Sha256 | None = Field(default=None, description="Digest of these votes.")
     rubrics: tuple[Sha256, ...] = Field(default=(), description="Frozen prompts of the judges.")
     models: tuple[str, ...] = Field(default=(), description="Language models that voted.")
@@ -176,7 +176,7 @@ class RewardModelManifest(Contract):
 
 
 class Champion(Contract):
-    """`reward_model/champion.json`: the one mutable object, the model that is live now."""
+    """`reward_model/champion.json`: the only mutable object, which names the live model."""
 
     version: Number
     manifest_key: str
@@ -187,8 +187,8 @@ class Champion(Contract):
     )
     newest_version: Number | None = Field(
         default=None,
-        description="Newest version at the time of writing: a manifest above it was published by a "
-        "service that died before it wrote the champion.",
+        description="Newest version at the time of writing: a newer manifest was published by a "
+        "service that crashed before it wrote the champion.",
     )
     pinned: bool = Field(default=False, description="No candidate replaces it until the pin ends.")
     pin_reason: str | None = None
@@ -197,8 +197,8 @@ class Champion(Contract):
     )
     withdrawn: str | None = Field(
         default=None,
-        description="Why this version was withdrawn without a replacement, so that no model is "
-        "live; null: it is live.",
+        description="Reason why this version was withdrawn without a replacement, so that no model "
+        "is live; null: it is live.",
     )
 
     def held(self, now: datetime) -> bool:
@@ -207,10 +207,10 @@ class Champion(Contract):
 
 
 class GamingReason(StrEnum):
-    """Evidence that the policy games the reward model while its potential rises."""
+    """Evidence of reward hacking: the policy raises the potential without progress."""
 
     RAM_PROGRESS_FLAT = "ram_progress_flat"
-    """Milestones, rooms and the game's own return did not rise."""
+    """Milestones, rooms and the environment return did not rise."""
 
     JUDGES_SCORES_FALL = "judges_scores_fall"
     """The judges' scores of the same episodes fell."""
@@ -219,7 +219,7 @@ class GamingReason(StrEnum):
 class GamingAlarm(Contract):
     """The reward hacking monitor raised an alarm."""
 
-    version: Positive = Field(description="Version that was live.")
+    version: Positive = Field(description="The live version.")
     run_id: Id
     env_step: Count = Field(description="Environment steps of the run at the end of the window.")
     rise: float = Field(description="Rise of the mean potential over the window.")

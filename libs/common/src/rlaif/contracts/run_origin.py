@@ -1,4 +1,4 @@
-"""Where a run comes from, so that it can be repeated, and what people say about it."""
+"""Provenance of a run, for reproduction, and its description by users."""
 
 from typing import Annotated
 
@@ -11,17 +11,17 @@ Tag = Annotated[str, StringConstraints(pattern=r"^[\w.:/+-]{1,40}$")]
 
 
 class RunProvenance(Contract):
-    """What determines a run, as of the start of an attempt."""
+    """Inputs that determine a run, at the start of an attempt."""
 
     seed: int
-    game: str | None = Field(max_length=64, description="Name of the game; null: no such file.")
+    game: str | None = Field(max_length=64, description="Name of the game; null: file missing.")
     settings: dict[str, str] = Field(
-        description="Effective settings of the run by variable, without credentials and without "
-        "those of the machine."
+        description="Effective settings of the run by variable, without credentials and "
+        "machine-specific ones."
     )
     command: str = Field(description="Starts a run with these settings in a shell.")
     commit: str | None = Field(
-        description="Git commit of the sources, with -dirty after changes; null: no checkout."
+        description="Git commit of the sources, with -dirty after changes; null: not a checkout."
     )
     packages: dict[str, str] = Field(description="Package → version; also python.")
     host: str = Field(description="Machine, system and number of cores.")

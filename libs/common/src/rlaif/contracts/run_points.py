@@ -1,7 +1,7 @@
 """A chunk of a run's history: episodes and rewards between two of its environment steps.
 
-Chunks follow each other without a gap, so their sums are those of the run. To downsample, merge
-neighbouring chunks; nothing is lost.
+Chunks are contiguous, so their sums are those of the run. To downsample without losses, merge
+neighbouring chunks.
 """
 
 from typing import Any, Self
@@ -11,13 +11,13 @@ from pydantic import AwareDatetime, Field, model_validator
 from rlaif.contracts.model import Contract, Count, Positive
 
 MAX_EPISODES = 200
-"""Episodes that one chunk reports individually; some 6 kB."""
+"""Maximum rows of episodes in one chunk; about 6 kB."""
 
 _COLUMNS = ("began", "gained", "rooms", "returns", "shaped", "lengths", "died")
 
 
 class EndedEpisodes(Contract):
-    """Episodes that ended in a chunk, by columns: row i of each is one of them."""
+    """Episodes that ended in a chunk, as columns: row i of each belongs to one episode."""
 
     count: Count = Field(
         default=0,
@@ -25,7 +25,7 @@ class EndedEpisodes(Contract):
         "curriculum.",
     )
     stride: Positive = Field(
-        default=1, description="Episodes per row: of more than 200, every second, fourth ..."
+        default=1, description="Episodes per row: if more than 200, only every second, fourth, …"
     )
     began: tuple[int | None, ...] = Field(
         default=(),
@@ -62,7 +62,7 @@ class EndedEpisodes(Contract):
         return {name: getattr(self, name) for name in _COLUMNS}
 
     def thinned(self, stride: int) -> Self:
-        """One row per `stride` episodes; a multiple of the present stride."""
+        """Thinned to one row per `stride` episodes, a multiple of the current stride."""
         step = stride // self.stride
         return self.model_copy(
             update={"stride": stride}
@@ -83,7 +83,7 @@ class EndedEpisodes(Contract):
 class RunPoint(Contract):
     """History of a run between two of its environment steps."""
 
-    since_step: Count = Field(description="End of the chunk before.")
+    since_step: Count = Field(description="End of the previous chunk.")
     env_step: Count = Field(description="End of this chunk.")
     at: AwareDatetime = Field(description="Trainer's clock at its end.")
     iterations: Positive
@@ -108,12 +108,12 @@ class RunPoint(Contract):
     entropy: float | None = Field(default=None, description="Of the policy, in its last iteration.")
     policy_lag: float | None = Field(
         default=None,
-        description="Updates between the sampling policy and the learning one, likewise.",
+        description="Updates between sampling policy and learning policy, in its last iteration.",
     )
     steps_per_second: float | None = Field(default=None, description="Likewise.")
     learner: dict[str, float] = Field(
         default_factory=dict,
-        description="Losses and other figures of PPO, likewise, by RLlib's names.",
+        description="Losses and other metrics of PPO in its last iteration, by RLlib's names.",
     )
 
     potential_mean: float | None = Field(

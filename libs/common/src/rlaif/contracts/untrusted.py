@@ -1,7 +1,7 @@
 """Parses untrusted JSON into plain values, or raises one error.
 
 For JSON without a pydantic model: `json.loads` raises `RecursionError` on deep nesting, and accepts
-NaN, repeated keys and half a surrogate pair.
+NaN, repeated keys and lone surrogates.
 """
 
 import json
@@ -9,24 +9,24 @@ from collections.abc import Iterable
 from typing import Any
 
 MAX_DEPTH = 64
-"""Own events and files have at most 6."""
+"""Maximum nesting; own events and files have at most 6 levels."""
 
 
 class NotJsonError(ValueError):
-    """The bytes are not JSON that can be read, or not JSON that can be written again."""
+    """The bytes are not valid JSON, or cannot be serialized again."""
 
 
 def read_json(data: bytes | str) -> Any:
-    """The value of a JSON text; raises NotJsonError for anything that is not strict JSON."""
+    """Parse strict JSON; raises NotJsonError for anything else."""
     try:
         text = data.decode() if isinstance(data, bytes) else data
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
-        # What is still wrong shows when it is written: 1e999 was read as infinity.
+        # Serializing finds the remaining faults: 1e999 is parsed as infinity.
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise NotJsonError(f"not JSON: {type(error).__name__}: {error!s:.200}") from error
     if _deeper_than(MAX_DEPTH, value):
-        raise NotJsonError(f"not JSON that is read here: nested deeper than {MAX_DEPTH}")
+        raise NotJsonError(f"JSON is nested deeper than {MAX_DEPTH} levels")
     return value
 
 
@@ -38,11 +38,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _deeper_than(limit: int, value: Any) -> bool:
-    """Level by level, not by recursion."""
+    """Whether the nesting exceeds `limit`; checked iteratively, level by level."""
     level = _containers([value])
     for _ in range(limit):
         level = _containers(inner for each in level for inner in _inside(each))

@@ -10,7 +10,7 @@ from typing import ParamSpec
 P = ParamSpec("P")
 
 WRONG_INPUT = 2
-"""Exit code of a command that cannot use what it was given."""
+"""Exit code of a command with unusable arguments or settings."""
 
 
 class CommandError(Exception):
@@ -22,7 +22,7 @@ class CommandError(Exception):
 
 
 def why(error: OSError) -> str:
-    """The error for people: what the system said, and of which file."""
+    """A readable message: the system's error text and the file."""
     said = error.strerror or str(error) or type(error).__name__
     where = error.filename2 or error.filename
     return f"{said}: {where}" if where else said

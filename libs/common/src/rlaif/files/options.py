@@ -1,4 +1,4 @@
-"""Numbers on command lines: types for argparse whose errors say which numbers are accepted."""
+"""Numbers on command lines: argparse types whose errors name the accepted range."""
 
 import argparse
 import math
@@ -21,7 +21,7 @@ def whole(minimum: int = 0, maximum: int = 2**31 - 1) -> Callable[[str], int]:
 
 
 def finite(*, above_zero: bool = False) -> Callable[[str], float]:
-    """A type for finite numbers from 0, or above it."""
+    """A type for finite numbers, at least 0 or above 0."""
 
     def read(text: str) -> float:
         try:

@@ -11,7 +11,7 @@ from typing import Any
 def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     """CSV with the columns of all rows, in the order in which they occur.
 
-    What a row lacks, and None, is an empty cell.
+    Missing values and None are empty cells.
     """
     columns = dict.fromkeys(name for row in rows for name in row)
     text = io.StringIO()
@@ -22,7 +22,7 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a file with one per line; a line that a kill tore off is left out."""
+    """Yield the objects of a JSON-lines file; an incomplete last line is skipped."""
     with path.open(encoding="utf-8") as file:
         for line in file:
             try:

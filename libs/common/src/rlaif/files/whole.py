@@ -10,7 +10,7 @@ _PARTIAL = ".partial"
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path`, which replaces it if the block succeeds."""
+    """A temporary file beside `path`, which replaces `path` if the block succeeds."""
     partial = path.with_name(f".{path.name}.{os.getpid()}{_PARTIAL}")
     try:
         yield partial
@@ -22,7 +22,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file by `data`; its folder is made when it is missing."""
+    """Replace a file by `data`; its folder is created if missing."""
     with replacing(path) as partial:
         try:
             partial.write_bytes(data)
@@ -32,13 +32,13 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def drop_partial(directory: Path) -> None:
-    """Remove what a killed writer left half-done."""
+    """Remove the temporary files of killed writers."""
     for path in directory.glob(f".*{_PARTIAL}"):
         path.unlink(missing_ok=True)
 
 
 def to_disk(path: Path) -> None:
-    """Flush a file, or a folder's list of names, so that it outlives a power cut."""
+    """Flush a file or a folder entry to disk, so that it survives a power failure."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

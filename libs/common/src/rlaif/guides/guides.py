@@ -54,7 +54,7 @@ def guide_of(game: str | None) -> Guide:
 
 
 def world_json(game: str | None) -> str | None:
-    """What is known of a world, the text of its `world.json`; None of any other game."""
+    """The text of a world's `world.json`, its facts; None for any other game."""
     if game is None or Path(game).name != game:
         return None
     shipped, drawn = resources.files("rlaif.guides") / f"{game}.json", _worlds / game / "world.json"
@@ -71,7 +71,7 @@ def parse_objectives(text: str) -> tuple[str, ...]:
     """The numbered objectives of a guide, without their numbers.
 
     Raises:
-        ValueError: They are not numbered from 1 upwards, or missing.
+        ValueError: They are missing or not numbered from 1 upwards.
     """
     _, _, rest = text.partition(f"\n{OBJECTIVES_HEADING}\n")
     section, _, _ = rest.partition("\n## ")

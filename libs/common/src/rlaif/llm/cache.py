@@ -1,4 +1,4 @@
-"""A cache of answers by key, in which equal requests at the same time share one call."""
+"""A cache of answers by key; concurrent equal requests share one call."""
 
 import asyncio
 import hashlib
@@ -62,7 +62,7 @@ class AnswerCache(Generic[K, V]):
             self._kept.popitem(last=False)
 
     async def answer(self, key: K, ask: Callable[[], Awaitable[V]]) -> tuple[V, Use]:
-        """The kept answer, else that of a call, which continues while any caller waits for it."""
+        """The cached answer, else that of a call, which continues while any caller waits for it."""
         kept = self.get(key)
         if kept is not None:
             return kept, "hit"
@@ -94,7 +94,7 @@ def _retrieve_error(task: "asyncio.Task[V]") -> None:
 
 
 def request_key(request: CompletionRequest, *, route: str = "") -> str:
-    """SHA-256 of everything that the answer depends on: route, model, prompt, schema, sampling."""
+    """SHA-256 of everything that determines the answer: route, model, prompt, schema, sampling."""
     parts = {
         "route": route,
         "model": request.model,

@@ -1,7 +1,7 @@
 """HTTP clients for language models, each used by one call at a time.
 
-A cancelled call can leave a shared pool of httpx with an unusable connection that still counts. In
-the end no call can begin. So each client has one connection, and is discarded after a failed call.
+A cancelled call can leave an unusable connection in a shared httpx pool, which still counts towards
+its limit. So each client has one connection and is discarded after a failed call.
 """
 
 import asyncio

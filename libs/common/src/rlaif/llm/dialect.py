@@ -1,7 +1,7 @@
-"""The body of a request in the form that a server accepts.
+"""The body of a request in the form accepted by a server.
 
-A parameter that a server rejects by name is omitted, renamed, or replaced. The schema is part of
-the prompt as well.
+A parameter that a server rejects by name is omitted, renamed, or replaced. The schema is also part
+of the prompt.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Decides whether a call may begin now: calls in flight, calls per second, pauses, failures."""
+"""Admission of calls by calls in flight, calls per second, pauses and failures."""
 
 import threading
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Literal
 from rlaif.pacing.token_bucket import TokenBucket
 
 TRIAL_POLL_SECONDS = 0.1
-"""How long a caller waits before it asks again whether the trial call has ended."""
+"""Interval at which a caller checks whether the trial call has ended."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """Why a call may not begin now, and the seconds after which to ask again.
+    """Reason why a call may not start now, and the seconds until the next check.
 
-    `busy`: in flight; `paced`: calls per second; `resting`: failures, or as the server asked.
+    `busy`: calls in flight; `paced`: calls per second; `resting`: failures or a server's request.
     """
 
     reason: Literal["busy", "resting", "paced"]
@@ -22,9 +22,9 @@ class Held:
 
 
 class Limiter:
-    """Limits and circuit breaker of one route. Thread-safe; `now` is in seconds of a steady clock.
+    """Limits and circuit breaker of one route. Thread-safe; `now` is in monotonic seconds.
 
-    After `failures` in a row no call begins for `pause_seconds`, then one trial call at a time.
+    After `failures` in a row no call starts for `pause_seconds`, then one trial call at a time.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Limiter:
         return self._until is not None
 
     def resting(self, now: float) -> float:
-        """Seconds until a call may begin after failures; 0 when it may now."""
+        """Seconds until a call may start after failures; 0 if it may start now."""
         if self._until is None:
             return 0.0
         if now < self._until:
@@ -73,7 +73,7 @@ class Limiter:
         return None
 
     def enter(self, now: float) -> Held | None:
-        """Begin a call, unless it is held; `leave` must follow."""
+        """Start a call unless it is held; `leave` must follow."""
         with self._lock:
             if (held := self.held(now)) is not None:
                 return held
@@ -85,7 +85,7 @@ class Limiter:
         return None
 
     def leave(self) -> None:
-        """A call has ended; without `succeeded` or `failed` its outcome says nothing."""
+        """End a call; without `succeeded` or `failed` its outcome is not counted."""
         with self._lock:
             self._on_trial = False
             for each in (self, self._shared) if self._shared else (self,):
@@ -102,7 +102,7 @@ class Limiter:
                 self._until = now + self._pause_seconds
 
     def rest(self, now: float, seconds: float) -> None:
-        """Begin no call for `seconds`, as the server asked; then one on trial."""
+        """Start no call for `seconds`, as the server requested; then one trial call."""
         with self._lock:
             self._until = max(self._until or now, now + seconds)
 

@@ -1,8 +1,8 @@
 """A client of an OpenAI-compatible `chat/completions` endpoint.
 
 One timeout covers the whole call. A parameter that the server rejects by name is omitted or
-renamed; if the path or the model name is wrong, they are discovered at `/models`. The form that
-worked is remembered.
+renamed; if the path or the model name is wrong, it is discovered with `/models`. The form that
+worked is reused.
 """
 
 import asyncio
@@ -39,12 +39,12 @@ from rlaif.llm.settings import PLAIN, CallSettings, DialectSettings
 logger = logging.getLogger(__name__)
 
 BODY_CAP_BYTES = 256 * 1024
-"""Largest reply that is read; a valid one has about 2 kB."""
+"""Maximum size of a reply; a valid one has about 2 kB."""
 
 _ERROR_BYTES = 2000
 _RETRY_AFTER_CAP = 600.0
 _MAX_CHANGES = 8
-"""Times that one call may be sent in another form."""
+"""Maximum changes of the form of one call."""
 _MAX_LISTED_MODELS = 10
 _DISCOVERY_SECONDS = 5.0
 
@@ -74,7 +74,7 @@ def connections_to(
         return httpx.AsyncClient(
             verify=verify,
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-            # No read timeout: a slow model is silent for most of the call.
+            # No read timeout: a slow model sends nothing for most of the call.
             timeout=httpx.Timeout(None, connect=calls.connect_seconds),
             limits=httpx.Limits(max_connections=1),
             trust_env=False,
@@ -119,9 +119,9 @@ def _proxy(url: str) -> httpx.Proxy | None:
 
 
 def _cache_missing_module(module: str) -> None:
-    """Make the import of a module that is not installed fail at once.
+    """Make the import of a module that is not installed fail immediately.
 
-    httpcore tries to import `sniffio` four times per call, a tenth of its processor time.
+    httpcore tries to import `sniffio` four times per call, which takes 10 % of its CPU time.
     """
     if module not in sys.modules and importlib.util.find_spec(module) is None:
         sys.modules[module] = None  # type: ignore[assignment]  # as documented for sys.modules
@@ -129,7 +129,7 @@ def _cache_missing_module(module: str) -> None:
 
 @dataclass(frozen=True)
 class _Server:
-    """How requests are sent: URL, dialect, and the model in place of that of the request."""
+    """Parameters of requests: URL, dialect, and a model that replaces that of the request."""
 
     url: str
     dialect: Dialect
@@ -192,7 +192,7 @@ class OpenAiModel:
     async def _changed(
         self, server: _Server, request: CompletionRequest, error: ModelError
     ) -> _Server | None:
-        """Another form that the server may accept; None when the error suggests none."""
+        """Another form that the server may accept; None if the error suggests none."""
         if isinstance(error, RefusedError) and error.status in (400, 422):
             dialect = server.dialect.adapted(error.message)
             if dialect is not None:

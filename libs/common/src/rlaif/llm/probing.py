@@ -1,6 +1,6 @@
 """Diagnosis of failures: whether the server or the request is at fault.
 
-A failed call alone says neither. The route is probed with a question that is known to be good. If
+A failed call alone shows neither. So the route is probed with a question that is known to work. If
 the server answers it, the failed request is at fault; if not, the route has an outage, and no other
 call is made until a later probe succeeds. Text and pictures are diagnosed separately.
 """
@@ -34,21 +34,21 @@ from rlaif.llm.ports import (
 logger = logging.getLogger(__name__)
 
 REQUEST_ROUNDS = 3
-"""Failed calls, each with all of its attempts, after which a request is given up on a healthy
-route."""
+"""Failed calls, each with all of its attempts, after which a request on a healthy route is
+abandoned."""
 THROTTLED_ROUNDS = 10
-"""Likewise for a request that is answered with 429 while others succeed."""
+"""The same for a request that is answered with 429 while others succeed."""
 MIN_VOTES, MAX_VOTES = 6, 20
-"""Window of answers; the route has an outage if nearly all of them are unreadable."""
+"""Size of the window of answers; if nearly all are unreadable, the route has an outage."""
 
 _MIN_READABLE_SHARE = 0.2
 _FAILURES_BEFORE_PROBE = 2
 _REPEAT_SECONDS = 0.5
 _MAX_PROBE_INTERVAL_SECONDS = 30.0
 _MAX_RETRY_SECONDS = 3.0
-"""Longest wait suggested to a caller; short, so that the end of an outage is noticed."""
+"""Longest wait suggested to a caller; short, so that the end of an outage is detected early."""
 _SILENCE_SECONDS = 8.0
-"""Silence of a server that is reported."""
+"""Time without any answer after which it is reported."""
 _MAX_REMEMBERED_REQUESTS = 1000
 _GIVEN_UP = 1_000_000
 
@@ -57,9 +57,9 @@ Kind = Literal["down", "refused", "unreadable", "blind", "silent"]
 
 @dataclass(frozen=True)
 class Outage:
-    """Why a route cannot be used, since when.
+    """Reason and start time of an outage of a route.
 
-    `down` may end by itself: no connection, timeout, 5xx, 429. `refused` needs a person: a wrong
+    `down` may end by itself: no connection, timeout, 5xx, 429. `refused` needs an operator: a wrong
     key, path or model name. `unreadable`: answers cannot be parsed. `blind`: only pictures fail.
     `silent`: calls in flight have no answer yet.
     """
@@ -75,12 +75,12 @@ async def _unknown() -> bool:
 
 @dataclass(frozen=True)
 class Probe:
-    """How a route is probed.
+    """Parameters of the probes of a route.
 
     Attributes:
         questions: Requests that a healthy route answers, by modality.
         interval_seconds: Pause between two probes in an outage; grows to 30 s with its age.
-        refused_patience_seconds: How long callers wait in an outage that needs a person.
+        refused_patience_seconds: How long callers wait in an outage that needs an operator.
         outage_patience_seconds: How long callers wait in an outage that may end by itself.
         describe: Message about an outage; the flag says whether callers still wait.
         on_result: Called after each probe with its error; None for an answer.
@@ -117,7 +117,7 @@ class _State:
 
 
 class Prober:
-    """Knows the health of one route."""
+    """Tracks the health of one route."""
 
     def __init__(
         self,
@@ -156,12 +156,12 @@ class Prober:
         return self.answered and self._state.outage(modality) is None
 
     def broken(self, modality: Modality) -> str | None:
-        """Message on an outage that callers no longer wait for; None without one."""
+        """Message about an outage that callers no longer wait for; None if there is none."""
         outage = self._state.outage(modality)
         return self._message(outage) if outage and not self._waiting(outage) else None
 
     def check(self) -> str | None:
-        """Message on what is wrong and what to do; None for a healthy route."""
+        """Message with the problem and the fix; None for a healthy route."""
         if (outage := self._any_outage()) is not None:
             return self._message(outage)
         since = self._state.silent_since
@@ -172,17 +172,17 @@ class Prober:
         return self._message(Outage("silent", since, error))
 
     def admit(self, request: CompletionRequest) -> None:
-        """Raise what a request would end in anyway.
+        """Raise the expected error of a request without calling the server.
 
         Raises:
             RouteWaitsError: The route has an outage.
             BrokenRouteError: The outage has lasted too long.
-            FailedRequestError: The request was given up before.
+            FailedRequestError: The request was abandoned earlier.
         """
         if (outage := self._state.outage(request.modality)) is not None:
             raise self._refusal(outage)
         if self._state.rounds and self._state.rounds.get(request_key(request)) == _GIVEN_UP:
-            raise FailedRequestError(f"{self._name} failed on this request before")
+            raise FailedRequestError(f"{self._name} failed on this request earlier")
 
     def call_began(self) -> None:
         self._state.in_flight += 1
@@ -199,7 +199,7 @@ class Prober:
     def call_answered(self, request: CompletionRequest) -> None:
         state, now = self._state, self._clock()
         before = state.outage("pictures")
-        # A route that answers pictures answers text.
+        # A route that answers pictures also answers text.
         modalities: tuple[Modality, ...] = ("text",)
         for each in ("text", "pictures") if request.modality == "pictures" else modalities:
             state.answered_at[each] = now
@@ -211,7 +211,7 @@ class Prober:
             logger.info("route %s answers again", self._name)
 
     def count_vote(self, lost: UnreadableAnswerError | None) -> ModelError | None:
-        """Note a readable answer, or a lost one; returns the error of the outage, if any."""
+        """Record a readable or an unreadable answer; returns the error of an outage, if any."""
         state = self._state
         state.readable.append(lost is None)
         count = len(state.readable)
@@ -228,9 +228,9 @@ class Prober:
     async def diagnose(
         self, request: CompletionRequest, error: ModelError, began: float
     ) -> ModelError:
-        """The error that a request which failed since `began` ends in."""
+        """The final error of a request that was started at `began` and failed."""
         if isinstance(error, ThrottledError):
-            # Some servers answer 429 to a request larger than the allowance of a minute.
+            # Some servers answer 429 to a request that exceeds the quota per minute.
             alone = self._state.answered_since(request.modality, began)
             if not alone or self._count_round(request) < THROTTLED_ROUNDS:
                 return error
@@ -245,7 +245,7 @@ class Prober:
         return self._give_up(request, error)
 
     async def probe(self, modality: Modality, *, since: float) -> Outage | None:
-        """The outage for a modality; makes a probe unless the route answered one since then."""
+        """The outage of a modality, None if there is none; probes unless answered since then."""
         if self._state.answered_since(modality, since):
             return None
         if modality not in self._probe.questions:
@@ -263,7 +263,7 @@ class Prober:
                 except Exception:
                     # Keep probing, whatever happens.
                     logger.exception("route %s cannot be probed", self._name)
-            # A probe that timed out has used up its part of the pause.
+            # The time of the probe is part of the pause.
             took = self._clock() - began
             await self._sleep(max(_REPEAT_SECONDS, self._interval() - took))
 
@@ -311,7 +311,7 @@ class Prober:
         )
 
     def _note_end(self, error: BaseException | None) -> None:
-        """Note whether the end of a call shows that the server responds."""
+        """Record whether the outcome of a call shows that the server responds."""
         state = self._state
         state.in_flight -= 1
         if not state.in_flight:
@@ -322,7 +322,7 @@ class Prober:
     def _count_failure(self, modality: Modality, error: ModelError) -> None:
         state, recently = self._state, self._clock() - _SILENCE_SECONDS
         if isinstance(error, ThrottledError) and state.answered_since(modality, recently):
-            return  # only too many calls
+            return  # throttled only
         failures = state.failures_in_row.get(modality, 0) + 1
         due = failures >= _FAILURES_BEFORE_PROBE and modality in self._probe.questions
         state.failures_in_row[modality] = 0 if due else failures
@@ -374,7 +374,7 @@ class Prober:
         return outage
 
     async def _ask_twice(self, modality: Modality) -> ModelError | None:
-        """The error of a probe, which is repeated once: a single failure may be chance."""
+        """The error of a probe, which is repeated once: a single failure may be transient."""
         error = await self._ask(self._probe.questions[modality])
         if error is None or isinstance(error, CallTimeoutError | ThrottledError):
             return error

@@ -23,7 +23,7 @@ CUT_OFF = "length"
 """`finish_reason` of an answer that reached the token limit."""
 
 DETAIL_CHARACTERS = 200
-"""Length of a server's error message that is kept."""
+"""Maximum stored length of a server's error message."""
 
 _ENGINE_CHARACTERS = 80
 _FINISH_CHARACTERS = 40
@@ -77,7 +77,7 @@ def read_completion(body: bytes, retry_after: float | None = None) -> Answer:
         ) from error
     if finish == "error":
         raise UnavailableError("HTTP 200 with finish_reason 'error'", retry_after, status=200)
-    # A model that is still reasoning at the token limit has written no text.
+    # A model that reaches the token limit while reasoning has written no text.
     if (not text and finish != CUT_OFF) or not _is_text(text):
         raise UnreadableAnswerError(_no_text(finish, refusal, thoughts=bool(thoughts)))
     return Answer(without_reasoning(text), finish, read, written, cached, engine)

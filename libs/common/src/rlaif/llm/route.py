@@ -1,7 +1,7 @@
 """A route to one language model: limits, deadlines, retries, circuit breaker, cache and health.
 
 By default a call waits for a slot and is retried after an outage; if it still fails, its error says
-whether the server or the request is at fault. With `wait=False` it is made at once or not at all.
+whether the server or the request is at fault. With `wait=False` it is made immediately or fails.
 """
 
 import asyncio
@@ -41,22 +41,22 @@ _TIMES_SLOWEST = 4.0
 
 @dataclass(frozen=True)
 class RouteLimits:
-    """How a route may be called; times are in seconds.
+    """Limits of the calls of a route; times are in seconds.
 
     Attributes:
-        concurrency: Calls in flight.
-        per_second: Calls per second in the long run; None for no limit.
-        burst: Calls that may begin at once after a quiet time.
-        total_seconds: Longest time of one call. Once there are answers, a call gets four times the
+        concurrency: Maximum calls in flight.
+        per_second: Maximum sustained calls per second; None for no limit.
+        burst: Maximum calls that may start at once after idle time.
+        total_seconds: Timeout of one call. Once there are answers, a call gets four times the
             slowest of the last 20, at least `least_seconds`.
-        trial_seconds: Longest time of a trial call after a rest. Short, because each one that times
-            out delays the recovery; a late answer counts nevertheless.
-        attempts: Attempts of one call.
+        trial_seconds: Timeout of a trial call after a rest. Short, because each timeout delays the
+            recovery; a late answer counts nevertheless.
+        attempts: Maximum attempts of one call.
         retry_seconds: Pause before the second attempt; doubles, with jitter.
-        max_retry_seconds: Longest pause before an attempt; if the server asks for more, give up.
+        max_retry_seconds: Longest pause before an attempt; fail if the server asks for more.
         patience_seconds: How long a call waits for a resting route.
-        late_calls: Calls that may continue after their deadline, which shows whether the server is
-            slow or dead.
+        late_calls: Maximum calls that continue after their deadline, to distinguish a slow server
+            from a dead one.
         failures: Failures in a row after which the route rests.
         pause_seconds: Rest of a failing route.
     """
@@ -85,7 +85,7 @@ class RouteLimits:
         )
 
     def deadline(self, slowest: float | None, total_seconds: float | None = None) -> float:
-        """Timeout of a call, given the slowest of the last answers."""
+        """Timeout of a call in seconds, given the slowest of the last answers."""
         total = self.total_seconds if total_seconds is None else total_seconds
         if slowest is None:
             return total
@@ -196,7 +196,7 @@ class Route:
         return self.prober is None or self.prober.is_healthy(modality)
 
     def count_vote(self, lost: UnreadableAnswerError | None) -> ModelError | None:
-        """Note a readable answer, or a lost one; see `Prober.count_vote`."""
+        """Record a readable or an unreadable answer; see `Prober.count_vote`."""
         return self.prober.count_vote(lost) if self.prober is not None else None
 
     async def complete(
@@ -209,15 +209,15 @@ class Route:
         cached: bool = False,
         total_seconds: float | None = None,
     ) -> Completion:
-        """Call the model until it answers, or give up.
+        """Call the model until it answers or the attempts are exhausted.
 
         Args:
             request: The request.
             on_failure: Called after every failed attempt.
             retry: Make several attempts, and wait while the route rests.
-            wait: False: make one call at once; `limiter.enter` must have admitted it.
+            wait: If False, make one call immediately, which `limiter.enter` must have admitted.
             cached: Use the answer to an equal request, if there is a cache.
-            total_seconds: Longest time of one call, in place of that of the limits.
+            total_seconds: Timeout of one call, instead of that of the limits.
 
         Raises:
             OutageError: The call fails after all attempts, or the route rests for too long.
@@ -337,7 +337,7 @@ class Route:
         now = self._clock()
         asked = error.retry_after if isinstance(error, OutageError) else None
         if isinstance(error, ThrottledError) and asked is not None:
-            # The server is alive and says when to call again.
+            # The server responds and specifies when to call again.
             self.limiter.rest(now, asked)
         elif isinstance(error, FaultyReplyError) and not self._is_failure(error):
             self.limiter.succeeded()
@@ -347,7 +347,7 @@ class Route:
                 self.limiter.rest(now, asked)
 
     def _is_failure(self, error: FaultyReplyError) -> bool:
-        """Without a probe a rejection may be due to a wrong key, and thus concern all requests."""
+        """Without a probe, a rejection counts: a wrong key, for example, affects all requests."""
         return isinstance(error, RefusedError) and self.prober is None
 
     async def close(self) -> None:

@@ -15,14 +15,14 @@ SCHEMA_MODE = (
 
 
 class DialectSettings(BaseModel, frozen=True, extra="forbid"):
-    """What servers need besides messages and sampling parameters."""
+    """Server-specific parameters besides messages and sampling."""
 
     schema_mode: SchemaMode = "json_schema"
     chat_template_kwargs: dict[str, Any] | None = None
 
 
 PLAIN = DialectSettings()
-"""What most servers accept."""
+"""Accepted by most servers."""
 
 
 class CallSettings(BaseModel, frozen=True, extra="forbid"):

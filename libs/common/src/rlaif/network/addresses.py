@@ -1,17 +1,17 @@
-"""Which addresses are the product's own, and addresses without the credentials inside them."""
+"""Classifies addresses, and masks credentials in URLs."""
 
 import ipaddress
 import re
 from urllib.parse import urlsplit
 
 _OWN_SUFFIXES = (".localhost", ".svc", ".cluster.local", ".internal")
-"""This machine's names, those of a Kubernetes cluster, and those that containers give to hosts."""
+"""Domains of this machine, of Kubernetes clusters, and of container hosts."""
 
 
 def is_own_address(url: str) -> bool:
     """Whether the host is this machine, or a service in the same cluster or stack.
 
-    Proxies are not used for these. A name without a dot is one of a cluster or container network.
+    Proxies are not used for these. A name without a dot belongs to a cluster or container network.
     """
     host = host_of(url)
     try:

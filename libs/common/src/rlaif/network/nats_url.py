@@ -1,6 +1,6 @@
-"""Parser of `NATS_URL`: servers, and the one user, password or token for all of them.
+"""Parser of `NATS_URL`: servers, and one user, password or token for all of them.
 
-Unlike the standard parser of URLs it accepts `/`, `#` and `?` in a password, and shows none.
+Unlike the standard URL parser it accepts `/`, `#` and `?` in a password, and never shows one.
 """
 
 import re
@@ -16,7 +16,7 @@ _HOST = re.compile(r"(?P<host>\[[\da-f:.]+\]|[^\s:/?#@\[\]]+)(?::(?P<port>\d{1,5
 
 @dataclass(frozen=True)
 class NatsAddress:
-    """Where to connect, as `nats://host:port` without credentials, and the credentials."""
+    """Servers as `nats://host:port` without credentials, and the credentials."""
 
     servers: tuple[str, ...]
     user: str | None = field(default=None, repr=False)
@@ -34,7 +34,7 @@ class NatsAddress:
 def parse_nats_url(text: str) -> NatsAddress:
     """Parse comma-separated URLs; the first credentials are those of all servers.
 
-    Credentials are percent-decoded. An empty text is the default.
+    Credentials are percent-decoded. An empty text selects the default.
 
     Raises:
         ValueError: No valid server; the message does not contain the value.
@@ -69,8 +69,8 @@ def parse_nats_url(text: str) -> NatsAddress:
 
 
 def _divide(chunk: str) -> tuple[str, str]:
-    """Credentials and hosts of what follows one scheme."""
-    # "u:p@h1,u:p@h2": the same credentials before each host, and not a part of the password.
+    """Split the text after one scheme into credentials and hosts."""
+    # "u:p@h1,u:p@h2": credentials are repeated before each host, not part of the password.
     parts = [each.strip().rpartition("@") for each in chunk.split(",")]
     if len({credentials for credentials, _, _ in parts}) == 1:
         return parts[0][0], ",".join(host for _, _, host in parts)

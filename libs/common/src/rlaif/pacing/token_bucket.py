@@ -1,11 +1,11 @@
-"""A token bucket: a steady rate in the long run, with a small burst after a quiet time."""
+"""A token bucket: a limited average rate with a small burst after idle time."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class TokenBucket:
-    """Fills with `per_second` up to `burst`; `now` is in seconds of any steady clock."""
+    """Fills with `per_second` up to `burst`; `now` is in seconds of any monotonic clock."""
 
     per_second: float
     burst: float
@@ -26,7 +26,7 @@ class TokenBucket:
         return missing / self.per_second if self.per_second else float("inf")
 
     def take(self, now: float) -> float:
-        """Take one token and return 0, or return the seconds until there is one."""
+        """Take one token and return 0, or return the seconds until one is available."""
         wait = self.wait(now)
         self.tokens -= not wait
         return wait

@@ -23,7 +23,7 @@ from rlaif.reward_net.potential import PotentialFunction
 from rlaif.reward_net.weights import Arrays, NetWeights, Weighted, tensor_shapes
 
 MAX_BYTES = 4 * 1024 * 1024
-"""Largest file that is read; the default ensemble takes about 300 kB."""
+"""Maximum file size; the default ensemble takes about 300 kB."""
 
 # One key only: safetensors writes several metadata keys in no fixed order.
 _METADATA_KEY = "rlaif_reward_net"
@@ -44,17 +44,17 @@ class ProbeValues(Contract):
 
     @classmethod
     def of(cls, potential: Potential, observations: Float32) -> "ProbeValues":
-        """What a network answers for the first 16 observations, `[P, inputs]`."""
+        """Record a network's potentials of the first 16 of the observations `[P, inputs]`."""
         rows = np.ascontiguousarray(observations[:_KEPT_PROBES], dtype="<f4")
         answers = potential(rows.astype(np.float32))
         return cls(
             observations=base64.b64encode(rows.tobytes()).decode(),
-            # Rounded, so that another processor's last bit does not make another file.
+            # Rounded, so that rounding differences of processors do not change the file.
             potentials=tuple(round(value, _PROBE_DECIMALS) for value in answers.tolist()),
         )
 
     def largest_error(self, potential: Potential, inputs: int) -> float:
-        """Largest difference to the recorded potentials; ValueError for unreadable ones."""
+        """Maximum difference from the recorded potentials; ValueError for unreadable ones."""
         raw = np.frombuffer(base64.b64decode(self.observations, validate=True), dtype="<f4")
         rows = raw.reshape(len(self.potentials), inputs).astype(np.float32)
         found = potential(rows).astype(np.float64)
@@ -86,7 +86,7 @@ def save(
 ) -> bytes:
     """Write `net` as safetensors with `spec` as metadata.
 
-    Readers must reproduce `probes`; those of random observations if None.
+    Readers must reproduce `probes`; None records those of random observations.
 
     Raises:
         RewardNetError: `spec` does not describe `net`.
@@ -111,7 +111,7 @@ def load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
     except RewardNetError:
         raise
     except Exception as error:
-        # Whatever a file makes the libraries below raise: it is refused, and its reader continues.
+        # A crafted file may make the libraries raise anything: reject it instead of failing.
         raise RewardNetError(
             "unreadable", f"the file cannot be read: {type(error).__name__}: {error}"
         ) from error
@@ -205,9 +205,9 @@ def _check_finite(tensors: Arrays) -> None:
 
 
 def _check_answers(net: NetWeights, probes: ProbeValues) -> None:
-    """Refuse a network that does not reproduce its probes.
+    """Reject a network that does not reproduce its probes.
 
-    Nor may it answer nonsense, or the same, for fixed made-up observations.
+    It is also rejected if its answers to fixed random observations are not finite, or all equal.
     """
     potential, x = PotentialFunction(net), _made_up(net.spec.inputs)
     # Before tanh: a probe may lie far from the training data, where tanh is flat.
@@ -242,5 +242,5 @@ def _check_probe_values(potential: PotentialFunction, probes: ProbeValues) -> No
 
 
 def _made_up(inputs: int) -> Float32:
-    """`[64, inputs]` observations, uniform in [0, 1), the same at every call."""
+    """`[64, inputs]` observations, uniform in [0, 1), equal in every call."""
     return np.random.default_rng(_PROBE_SEED).random((_PROBES, inputs)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The network: observations in, one bounded potential out."""
+"""The PyTorch network that maps observations to bounded potentials."""
 
 import io
 from itertools import pairwise
@@ -31,16 +31,16 @@ class RewardNet(nn.Module):
         self.net = nn.Sequential(*layers)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Raw logit r(x), the members' mean: `[B, inputs]` in [0, 1] in, unbounded `[B]` out."""
+        """Raw logit r(x), the members' mean: `[B, inputs]` in [0, 1] to unbounded `[B]`."""
         return self.member_logits(x).mean(dim=0)
 
     def member_logits(self, x: Tensor) -> Tensor:
-        """What each member says: `[B, inputs]` float32 in [0, 1] in, `[members, B]` out."""
+        """Raw logit of each member: `[B, inputs]` float32 in [0, 1] to `[members, B]`."""
         logits: Tensor = self.net(x.expand(self.spec.members, *x.shape)).squeeze(-1)
         return logits
 
     def potential(self, x: Tensor) -> Tensor:
-        """`scale * tanh((r(x) - shift) / spread)`: `[B, inputs]` in, `[B]` within ±scale out."""
+        """`scale * tanh((r(x) - shift) / spread)`: `[B, inputs]` to `[B]` within ±scale."""
         return self.spec.scale * torch.tanh((self(x) - self.spec.shift) / self.spec.spread)
 
     def with_spec(self, spec: RewardNetSpec) -> "RewardNet":
@@ -76,7 +76,7 @@ class Layer(nn.Module):
     def __init__(
         self, members: int, fan_in: int, fan_out: int, generator: torch.Generator | None
     ) -> None:
-        """Draw weights as PyTorch does: uniform in ±1/sqrt(fan in), from `generator`."""
+        """Initialize weights as PyTorch does: uniform in ±1/sqrt(fan_in), from `generator`."""
         super().__init__()
         bound = float(fan_in) ** -0.5
         axis = (members,) if members > 1 else ()
@@ -86,7 +86,7 @@ class Layer(nn.Module):
         nn.init.uniform_(self.bias, -bound, bound, generator=generator)
 
     def forward(self, x: Tensor) -> Tensor:
-        """`[members, B, in]` in, `[members, B, out]` out."""
+        """Apply the layer: `[members, B, in]` to `[members, B, out]`."""
         if self.weight.dim() == 2:
             return functional.linear(x, self.weight, self.bias)
         return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight.transpose(1, 2))

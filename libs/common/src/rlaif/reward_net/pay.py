@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 DISCOUNT = 0.999
-"""gamma of PPO as the trainer has it by default; the design's number."""
+"""Default gamma of the trainer's PPO."""
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -28,13 +28,13 @@ Values = TypeVar("Values", float, Float64)
 
 
 class Potential(Protocol):
-    """Phi: `[B, D] float32` observations to `[B] float32` potentials."""
+    """Phi: maps `[B, D] float32` observations to `[B] float32` potentials."""
 
     def __call__(self, observations: Float32, /) -> Float32: ...
 
 
 def step_pay(before: Values, after: Values, *, gamma: float | Values) -> Values:
-    """Reward of a step of weight 1; `gamma` may be one per step."""
+    """Shaping reward of a step at weight 1; `gamma` may be an array with one value per step."""
     return gamma * after - before
 
 
@@ -47,13 +47,13 @@ def segment_pay(first: Values, last: Values, *, steps: int | Values, gamma: floa
 
 
 def paid(potential: Potential, observations: Float32, gamma: float = DISCOUNT) -> float:
-    """`segment_pay` of one segment's observations `[T, D]`, T at least 1."""
+    """`segment_pay` of the observations `[T, D]` of one segment, T at least 1."""
     first, last = potential(observations[[0, -1]]).astype(np.float64)
     return float(segment_pay(first, last, steps=len(observations) - 1, gamma=gamma))
 
 
 def paid_of_ends(potential: Potential, ends: Float32, steps: NDArray[np.int64]) -> Float64:
-    """`segment_pay` of N segments at once: `[N] float64`.
+    """`segment_pay` of N segments in one call: `[N] float64`.
 
     `ends` are first and last observations `[N, 2, D]`, `steps` the steps between them `[N]`.
     """

@@ -1,4 +1,4 @@
-"""Weights of a reward network as arrays: shapes by its spec. Needs numpy only."""
+"""Weights of a reward network as arrays, with shapes from its spec. Needs numpy only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ class Weighted(Protocol):
     def spec(self) -> RewardNetSpec: ...
 
     def arrays(self) -> Arrays:
-        """Name → weight, as `tensor_shapes` names them; not to be written."""
+        """Name → weight, with the names of `tensor_shapes`; read-only."""
 
 
 @dataclass(frozen=True, eq=False)
 class NetWeights:
-    """The weights of one network, apart from any other."""
+    """The weights of one network."""
 
     spec: RewardNetSpec
     tensors: Arrays

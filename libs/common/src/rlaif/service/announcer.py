@@ -1,4 +1,4 @@
-"""Publishes the report of `/readyz` on plain NATS, so that the HUD need not poll every service."""
+"""Publishes the report of `/readyz` on NATS, so that the HUD need not poll every service."""
 
 import asyncio
 import contextlib
@@ -17,11 +17,11 @@ LOOK_SECONDS = 0.5
 """Interval of the checks for a change."""
 
 REPEAT_SECONDS = 2.0
-"""Interval at which an unchanged report is sent again, for subscribers that started later."""
+"""Interval at which an unchanged report is repeated, for new subscribers."""
 
 
 class ReadingSender(Protocol):
-    """A bus that sends without waiting, and drops what cannot be sent."""
+    """A bus that sends without blocking, and drops readings that cannot be sent."""
 
     async def send(self, reading: Telemetry) -> None:
         """Send one JSON reading."""
@@ -69,21 +69,21 @@ class HealthAnnouncer:
 
 
 def _instance_id() -> str:
-    """Host and process for people, and eight digits that make it unique."""
+    """Host, process id, and eight digits that make the id unique."""
     host = "".join(c if c.isascii() and c.isalnum() else "-" for c in socket.gethostname().lower())
     tail = f"-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     return (host.strip("-")[: 64 - len(tail)] or "host") + tail
 
 
 class Repeated:
-    """Remembers the last reading sent, of one kind and sender."""
+    """Tracks the last sent reading of one type and sender."""
 
     def __init__(self) -> None:
         self._sent: Telemetry | None = None
         self._sent_at = 0.0
 
     def due(self, reading: Telemetry, now: float) -> bool:
-        """Whether to send `reading` at `now` (seconds of a clock): changed, or old enough."""
+        """Whether to send `reading` at `now` (seconds): it changed, or a repetition is due."""
         last = self._sent
         if (
             last is not None

@@ -1,11 +1,11 @@
 """The web app of a service: its routers, and the endpoints that every service has.
 
 /livez /healthz   the process answers; checks nothing
-/readyz           200 when every check passes, 503 otherwise, with the reasons
-/metrics          Prometheus text, with what /readyz would say now
-/version          package version and the versions of what it reads and writes
-/problems/KIND    what an error means that names it
-/docs             the interface, to read and to try: Swagger UI without outside assets
+/readyz           200 if every check passes, 503 otherwise, with the reasons
+/metrics          metrics in Prometheus text format, including the checks of /readyz
+/version          versions of the package, its events and its stored objects
+/problems/KIND    meaning of an error of this kind
+/docs             interactive documentation: Swagger UI without external assets
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -68,7 +68,7 @@ class _App(FastAPI):
 
 
 def _summarize(operation: dict[str, Any]) -> None:
-    """Use the first sentence of the description as the summary where FastAPI made one of a name."""
+    """Use the description's first sentence as summary in place of FastAPI's derived one."""
     summary, text = operation["summary"], operation.setdefault("description", "")
     if text and summary == str(operation.get("operationId", "")).replace("_", " ").title():
         operation["summary"] = text.split("\n")[0].split(". ")[0].split("; ")[0].rstrip(".")
@@ -87,10 +87,10 @@ def build_app(
     writes: Mapping[str, type[Contract]] = MappingProxyType({}),
     public_hosts: Set[str] = frozenset(),
 ) -> FastAPI:
-    """Assemble the app of the package `rlaif-<name>`, without opening anything.
+    """Assemble the app of the package `rlaif-<name>`, without opening connections.
 
-    `settings`, `readiness` and `metrics` are stored in `app.state`. `writes` are the objects that
-    it stores, by name, for `/version`. `public_hosts` are names that it has beside those of
+    `settings`, `readiness` and `metrics` are stored in `app.state`. `writes` are the classes of its
+    stored objects by name, for `/version`. `public_hosts` are host names in addition to those of
     machine and cluster.
     """
     token = settings.api_token.get_secret_value() if settings.api_token else None
@@ -103,9 +103,7 @@ def build_app(
         docs_url=None,
         redoc_url=None,
         responses={"default": _problem_response()},
-        servers=[
-            {"url": "."}
-        ],  # beside the document, also behind a proxy that puts a path before ours
+        servers=[{"url": "."}],  # relative to the document, also behind a proxy with a path prefix
         middleware=[
             Middleware(RequestMiddleware, metrics=metrics),
             Middleware(HostGuard, public=public_hosts),
@@ -125,7 +123,7 @@ def build_app(
 
 
 def version_report(name: str, writes: Mapping[str, type[Contract]]) -> VersionReport:
-    """What `/version` says of the service `name`, which stores objects of these classes."""
+    """The body of `/version` of the service `name`, which stores objects of these classes."""
     try:
         installed = version(f"rlaif-{name}")
     except PackageNotFoundError:
@@ -140,7 +138,7 @@ def version_report(name: str, writes: Mapping[str, type[Contract]]) -> VersionRe
 
 def _problem_response() -> dict[str, Any]:
     schema = ProblemDocument.model_json_schema()
-    # References of pydantic's own document do not resolve inside OpenAPI's: put it in place.
+    # References in pydantic's document do not resolve inside OpenAPI's: inline the schema.
     field_error = schema.pop("$defs")["FieldError"]
     schema["properties"]["errors"]["anyOf"][0]["items"] = field_error
     return {"description": "A problem (RFC 9457).", "content": {MEDIA_TYPE: {"schema": schema}}}
@@ -150,12 +148,12 @@ def _operations(report: VersionReport, readiness: Readiness, metrics: ServiceMet
     router = APIRouter(tags=["operations"])
     holds = metrics.gauge("check_ok", "1 while a check of `/readyz` holds, else 0.", ("check",))
 
-    @router.get("/livez", operation_id="livez", summary="The process answers")
+    @router.get("/livez", operation_id="livez", summary="Liveness: the process answers")
     @router.get("/healthz", include_in_schema=False)
     async def livez() -> dict[str, str]:
         return {"status": "alive"}
 
-    @router.get("/readyz", operation_id="readyz", summary="Can it do its work now?")
+    @router.get("/readyz", operation_id="readyz", summary="Readiness: all checks")
     async def readyz(response: Response) -> ReadinessReport:
         state = await readiness.report()
         response.status_code = 200 if state.status == "ready" else 503
@@ -182,7 +180,7 @@ def _operations(report: VersionReport, readiness: Readiness, metrics: ServiceMet
 
 
 def _add_docs(app: FastAPI) -> None:
-    # FastAPI's own page loads Swagger UI from elsewhere; this one works on a closed network.
+    # FastAPI's own page loads Swagger UI from a CDN; this one works without internet access.
     app.mount("/docs/assets", StaticFiles(packages=[("fastapi_offline", "static")]))
     page = get_swagger_ui_html(
         openapi_url="openapi.json",

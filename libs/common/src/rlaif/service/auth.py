@@ -1,9 +1,9 @@
-"""Guards in front of every route: whom a request names, and who may write.
+"""Guards of all routes: allowed host names and authorization of writes.
 
-A page whose name resolves to this machine reads like the service's own page (DNS rebinding): the
-names in `Host` are therefore limited, for WebSockets too. Every request except GET, HEAD and
-OPTIONS needs the bearer token. Without a configured token, writes are accepted on a loopback
-address only, and not from pages of another origin.
+A page whose name resolves to this machine could read like the service's own page (DNS rebinding),
+so the names in `Host` are limited, also for WebSockets. Every request except GET, HEAD and OPTIONS
+needs the bearer token. Without a configured token, writes are accepted on a loopback address only,
+and not from pages of another origin.
 """
 
 import hmac
@@ -23,7 +23,7 @@ _LONGEST_HOST = 253
 
 
 def is_loopback(host: str) -> bool:
-    """True for localhost, 127.0.0.0/8 and ::1."""
+    """Whether `host` is localhost, in 127.0.0.0/8 or ::1."""
     if host.lower() == "localhost":
         return True
     try:
@@ -33,11 +33,11 @@ def is_loopback(host: str) -> bool:
 
 
 class HostGuard:
-    """ASGI middleware that answers 421 to a `Host` that is not this service's.
+    """ASGI middleware that answers 421 to a `Host` that does not name this service.
 
-    Addresses, names of this machine or cluster, and `public` names are admitted. A page cannot be
-    at an address without having been served from there. `*` admits every name: for a service that
-    is reached only through a router that knows its names.
+    IP addresses, names of this machine or cluster, and `public` names are admitted; rebinding needs
+    a name, not an address. `*` admits every name: for a service that is reached only through a
+    router that checks its names.
     """
 
     def __init__(self, app: ASGIApp, *, public: Set[str]) -> None:
@@ -47,7 +47,7 @@ class HostGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
             host = Headers(scope=scope).get("host")
-            # HTTP/1.0 may leave it out; browsers never do.
+            # HTTP/1.0 clients may omit it; browsers never do.
             if host is not None and not self._admits(host):
                 response = _misdirected(host).response(scope["path"])
                 if scope["type"] == "websocket":
@@ -63,7 +63,7 @@ class HostGuard:
 
 
 class WriteGuard:
-    """ASGI middleware that admits writes with the token."""
+    """ASGI middleware that rejects unauthorized writes."""
 
     def __init__(self, app: ASGIApp, *, token: str | None, host: str) -> None:
         self._app = app
@@ -111,7 +111,7 @@ class WriteGuard:
 
 
 def is_same_origin(origin: str, host: str | None) -> bool:
-    """Whether a page of `origin` was served by what the header `Host` names."""
+    """Whether a page of `origin` was served by the host in the header `Host`."""
     try:
         return bool(host) and urlsplit(origin).netloc == host
     except ValueError:  # such as `http://[::1`

@@ -1,4 +1,4 @@
-"""Tasks that run as long as their service does."""
+"""Supervised tasks that run as long as their service."""
 
 import asyncio
 import logging
@@ -9,15 +9,15 @@ logger = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 2.0
 _PROVEN_SECONDS = 30.0
-"""A task that was started again counts as failing until it has run this long."""
+"""Time that a restarted task must run before it counts as healthy again."""
 
 
 class BackgroundTasks:
-    """Named tasks that never end; one that does, or fails, is logged and started again.
+    """Named tasks that never end; one that ends or fails is logged and restarted.
 
-    The tasks are independent: the failure of one leaves the others alone. Its reason is in `check`,
-    which belongs into `/readyz`. `outage_errors` are logged as one line; any other error is a bug,
-    logged with its traceback.
+    The tasks are independent: the failure of one does not affect the others. Its reason is in
+    `check`, which is meant for `/readyz`. `outage_errors` are logged as one line; any other error
+    is a bug, logged with its traceback.
     """
 
     def __init__(
@@ -35,13 +35,13 @@ class BackgroundTasks:
         self._failures: dict[str, str] = {}
 
     def check(self) -> str | None:
-        """The tasks that failed and their reasons; None if all run."""
+        """The failed tasks with their reasons; None if all run."""
         failed = (f"task {name} failed: {why}" for name, why in self._failures.items())
         return "; ".join(failed) or None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the tasks while the context is open; cancel them, the last first, at its end."""
+        """Run the tasks inside the context; cancel them in reverse order at its end."""
         tasks = [
             asyncio.create_task(self._keep_running(name, job), name=name)
             for name, job in self._jobs.items()

@@ -1,7 +1,7 @@
-"""A service's child process that answers requests: both of its ends.
+"""A child process of a service that answers requests: both ends of its pipe.
 
-Requests and answers are bytes on its standard input and output, each after its length in eight
-bytes. Between requests the process ends with its input.
+Requests and answers are bytes on its standard input and output, each prefixed by its length in
+eight bytes. The process ends when its input is closed between requests.
 """
 
 import asyncio
@@ -18,20 +18,20 @@ LENGTH = struct.Struct(">Q")
 
 _END_SECONDS = 5.0
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-"""Otherwise numpy and torch start a thread per core, which small arrays do not need."""
+"""Without these, numpy and PyTorch start one thread per core, which small arrays do not need."""
 
 _INHERITED = re.compile(
     r"PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w+|VIRTUAL_ENV|LD_LIBRARY_PATH"
     r"|(OMP|KMP|GOMP|OPENBLAS|MKL|NVPL|ATEN|TORCH|PYTORCH|CUDA|COVERAGE)_\w+"
     r"|NVIDIA_(VISIBLE_DEVICES|DRIVER_CAPABILITIES)"
 )
-"""Variables of a process that needs no settings; those of numeric libraries change its results."""
+"""Variables for a process without settings; those of numeric libraries may affect its results."""
 
 _PR_SET_PDEATHSIG = 1
 
 
 def bare_environment() -> dict[str, str]:
-    """The environment without settings and secrets, of this project or of the user's shell."""
+    """The environment without the settings and secrets of this project and of the user's shell."""
     kept = {name: value for name, value in os.environ.items() if _INHERITED.fullmatch(name)}
     return kept | ONE_THREAD
 
@@ -44,7 +44,7 @@ class ChildProcess:
 
     @classmethod
     async def start(cls, module: str) -> "ChildProcess":
-        """Run a module, which gets this process's id as its argument and no settings.
+        """Start a module, which gets this process's id as its argument and no settings.
 
         Raises:
             OSError: It cannot be started.
@@ -69,9 +69,9 @@ class ChildProcess:
         """Send a request and wait for its answer, of at most `most` bytes.
 
         Raises:
-            TimeoutError: There was none in time; the process still works on it.
+            TimeoutError: No answer in time; the process is still busy.
             EOFError, OSError: The process ended.
-            ValueError: The answer is longer.
+            ValueError: The answer is larger.
         """
         outgoing, incoming = self._process.stdin, self._process.stdout
         assert outgoing is not None
@@ -85,7 +85,7 @@ class ChildProcess:
             return await incoming.readexactly(length)
 
     async def kill(self) -> int:
-        """Kill it; returns its exit code, negative for a signal."""
+        """Kill the process; returns its exit code, negative for a signal."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         return await self._process.wait()
@@ -93,8 +93,8 @@ class ChildProcess:
     async def ended(self) -> int:
         """Exit code of a process that closed its pipe.
 
-        It gets a moment to end by itself: `kill` polls it first, and asyncio would then lose the
-        exit code, which identifies the cause.
+        Waits briefly before killing it: `kill` polls first, and asyncio would then lose the exit
+        code, which identifies the cause.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_END_SECONDS):
@@ -102,14 +102,14 @@ class ChildProcess:
         return await self.kill()
 
     async def end(self) -> None:
-        """Let it end, then kill it."""
+        """Close its input so that it ends; kill it if it does not."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         await self.ended()
 
 
 def ending(code: int) -> str:
-    """How a process ended, such as `exit code 1` or `signal SIGKILL`."""
+    """Description of an exit code, such as `exit code 1` or `signal SIGKILL`."""
     if code < 0:
         with contextlib.suppress(ValueError):
             return f"signal {signal.Signals(-code).name}"
@@ -117,7 +117,7 @@ def ending(code: int) -> str:
 
 
 def end_with(parent: int) -> None:
-    """In the child: end with the process `parent` only, which handles Ctrl-C and SIGTERM."""
+    """In the child: end only when `parent` ends, which handles Ctrl-C and SIGTERM."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     if sys.platform == "linux":
@@ -127,14 +127,14 @@ def end_with(parent: int) -> None:
 
 
 def own_output() -> BinaryIO:
-    """In the child: standard output, for answers alone; other output goes to standard error."""
+    """In the child: reserve standard output for answers; other output goes to standard error."""
     mine = os.dup(1)
     os.dup2(2, 1)
     return os.fdopen(mine, "wb")
 
 
 def next_request(incoming: BinaryIO) -> bytes | None:
-    """In the child: wait for a request; None at the end of the input."""
+    """In the child: wait for a request; returns None at the end of the input."""
     head = incoming.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None

@@ -1,7 +1,7 @@
 """The command line of a service: options from its settings class, then one uvicorn process.
 
-Exit codes: 0 stopped as asked, 1 the app failed to start or broke, 2 a setting or option is wrong,
-3 something that it needs from the machine is missing, such as a free port.
+Exit codes: 0 stopped on request, 1 the app failed, 2 a setting or option is invalid, 3 a resource
+of the machine is missing, such as a free port.
 """
 
 import argparse
@@ -41,23 +41,23 @@ MAX_CONNECTIONS = 1000
 _MAX_DESCRIPTORS = 65_536
 
 GRACEFUL_SECONDS = 5
-"""How long open requests may take to end once the service is asked to stop."""
+"""Grace period of open requests when the service is stopped."""
 
 _MAX_METAVAR = 40
-"""Characters of an option's values beside its name; more would not fit on a line."""
+"""Maximum characters of an option's values in the help; more would not fit on a line."""
 
-PRECEDENCE = "An option wins over its environment variable, which wins over the default."
+PRECEDENCE = "An option overrides its environment variable, which overrides the default."
 
 WEBSOCKET_BYTES = 65_536
-"""Largest message that a browser may send."""
+"""Maximum size of a message from a browser."""
 
 
 class StartupError(Exception):
-    """`create_app` raises it when something is missing; the text says what, why and the fix."""
+    """Raised by `create_app` for a missing resource; the message has the reason and the fix."""
 
 
 class InvalidSettingsError(Exception):
-    """Settings that do not fit; one line for each. `create_app` may raise it too."""
+    """Invalid settings, one line for each. `create_app` may raise it too."""
 
 
 def run(
@@ -70,7 +70,7 @@ def run(
     """Run a service until SIGTERM or SIGINT; returns its exit code.
 
     `create_app` is the function or its name, `module:function`, which is imported after the
-    options were read, so that `--help` stays fast.
+    options are parsed, so that `--help` is fast.
     """
     return command(settings_class.service_name())(_run)(
         settings_class, create_app, description, argv
@@ -94,7 +94,7 @@ def _run(
     parser.add_argument(
         "--print-settings",
         action="store_true",
-        help="Print the settings as JSON, secrets masked, and leave.",
+        help="Print the settings as JSON, secrets masked, and exit.",
     )
     options = Options(parser, settings_class)
     arguments = parser.parse_args(argv)
@@ -115,14 +115,14 @@ def _run(
 
 
 class Options(Generic[AnySettings]):
-    """The options of a settings class on a parser, made by pydantic-settings."""
+    """Adds the options of a settings class to a parser, by pydantic-settings."""
 
     def __init__(self, parser: argparse.ArgumentParser, settings_class: type[AnySettings]) -> None:
         self._settings_class = settings_class
         known = {each.option for each in describe(settings_class)}
 
         def add(group: Any, *flags: str, **argument: Any) -> None:
-            # Neither a block as a whole, nor an internal field, nor a variable's name.
+            # Omits whole blocks, internal fields and names of variables.
             if named := known.intersection(flags):
                 if len(str(argument.get("metavar") or "")) > _MAX_METAVAR:
                     names = str(argument["metavar"]).strip("{}").replace(",", ", ")
@@ -155,7 +155,7 @@ def load_settings(settings_class: type[AnySettings], **given: Any) -> AnySetting
 
 
 def complaint(settings: Sequence[Setting], loc: tuple[int | str, ...], reason: str) -> str:
-    """One line about a wrong value: where it is, what is wrong, and how to set it."""
+    """One line about an invalid value: its setting, the reason, and how to set it."""
     for setting in settings:
         depth = len(setting.path)
         if loc[:depth] == setting.path or loc[:1] == (setting.environment,):
@@ -187,17 +187,17 @@ def bind(settings: ServiceSettings, setting: str = "port") -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        # Restart at once after a stop; two live listeners on one port stay impossible on Linux.
+        # Allows an immediate restart; on Linux, two listeners on one port remain impossible.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((settings.host, number))
-        # Claims the port now: with SO_REUSEADDR two processes could both bind, only one listens.
+        # Claims the port now: with SO_REUSEADDR several processes can bind, but only one listen.
         listener.listen(2048)
     except OSError as error:
         listener.close()
         port = next(each for each in describe(type(settings)) if each.name == setting)
         raise StartupError(
             f"cannot listen on {settings.host}:{number}: {error.strerror or error}; "
-            f"stop what uses it, or choose another with {port.option} or {port.environment}"
+            f"stop its user, or choose another with {port.option} or {port.environment}"
         ) from error
     return listener
 
@@ -211,14 +211,14 @@ def server_config(app: "FastAPI") -> "uvicorn.Config":
     return uvicorn.Config(
         app,
         http=Connection,
-        # Half of the descriptors: the app needs some for its own connections and files.
+        # Half of the file descriptors; the app needs others for its connections and files.
         limit_concurrency=min(MAX_CONNECTIONS, raise_descriptor_limit() // 2),
         log_config=None,
         access_log=False,
         lifespan="on",
         server_header=False,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
-        # An app that serves WebSockets decides about their compression.
+        # An app with WebSockets selects their compression.
         ws=getattr(app.state, "websocket_protocol", "auto"),
         ws_per_message_deflate=False,
         ws_max_size=WEBSOCKET_BYTES,
@@ -226,7 +226,7 @@ def server_config(app: "FastAPI") -> "uvicorn.Config":
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the soft limit of open files to the hard one, as far as allowed; returns it."""
+    """Raise the soft limit of open files towards the hard limit; returns the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
@@ -252,15 +252,15 @@ def _serve(name: str, app: "FastAPI", listener: socket.socket) -> int:
     host, port = listener.getsockname()[:2]
     log = logging.getLogger("rlaif.service")
     log.info("listening", extra={"host": host, "port": port})
-    # uvicorn raises the signal again after its clean stop; this turns that into exit code 0.
+    # uvicorn re-raises the signal after a clean stop; this turns it into exit code 0.
     signal.signal(signal.SIGTERM, _leave)
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:
         pass
     except SystemExit as stop:
-        if stop.code != 0:  # uvicorn's own way out when the lifespan fails
-            return _fail(name, "the app did not start; the log above says why", 1)
+        if stop.code != 0:  # uvicorn exits like this if the lifespan fails
+            return _fail(name, "the app did not start; the log above has the reason", 1)
     log.info("stopped")
     return 0
 

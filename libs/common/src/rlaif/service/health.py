@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 Check = Callable[[], str | Awaitable[str | None] | None]
-"""Returns None if healthy, else one sentence that describes the problem. Must not block."""
+"""Returns None if healthy, else a sentence about the problem. Must not block."""
 
 
 class CheckReport(BaseModel):
@@ -26,7 +26,7 @@ class ReadinessReport(BaseModel):
 
 
 class Readiness:
-    """The checks of one service; an asynchronous one may take `timeout` seconds."""
+    """The checks of one service; an asynchronous check times out after `timeout` seconds."""
 
     def __init__(self, *, timeout: float = 2.0) -> None:
         self._checks: dict[str, Check] = {}
@@ -35,7 +35,7 @@ class Readiness:
 
     @property
     def stopping(self) -> bool:
-        """True once the service was asked to stop; long responses should end."""
+        """True once the service is being stopped; long responses should end."""
         return self._stopping
 
     def add(self, name: str, check: Check) -> None:
@@ -45,7 +45,7 @@ class Readiness:
         self._stopping = True
 
     async def report(self) -> ReadinessReport:
-        """Run all checks at once; one that raises counts as not ready."""
+        """Run all checks concurrently; one that raises counts as not ready."""
         names = list(self._checks)
         details = await asyncio.gather(*(self._ask(self._checks[name]) for name in names))
         checks = {

@@ -1,8 +1,8 @@
 """Runs a service: opens its connections, runs its job, and reports what is missing.
 
-Until bus and store are reached, the service answers REST and reports in `/readyz` what it waits
-for. If either is lost for good, or the job fails, it starts over. The checks are published on the
-bus too. A service passes functions that open bus and store, and the errors that mean an outage.
+Until bus and store are connected, the service answers REST requests and reports missing ones in
+`/readyz`. If a connection closes permanently or the job fails, all are reopened. Checks are also
+published on the bus. A service passes functions that open bus and store, and its outage errors.
 """
 
 import asyncio
@@ -28,45 +28,45 @@ _RETRY_SECONDS = 2.0
 
 
 class Connection(Protocol):
-    """What is asked of an open bus."""
+    """Interface of an open bus."""
 
     @property
     def address(self) -> str:
-        """Where its server is, for people; no credentials."""
+        """Readable address of the server, without credentials."""
 
     @property
     def connected(self) -> bool:
-        """Whether the server is there now; a lost one is reconnected from inside."""
+        """Whether the server is connected now; the client reconnects by itself."""
 
     def telemetry(self) -> ReadingSender:
-        """What sends live readings."""
+        """The sender of live readings."""
 
     async def close(self) -> None:
-        """Let go of it; must not fail."""
+        """Close the connection; must not raise."""
 
 
 class Job(Protocol):
-    """What a service does once bus and store are open."""
+    """The work of a service once bus and store are open."""
 
     @property
     def healthy(self) -> bool:
-        """Whether it fetches events now."""
+        """Whether it is fetching events."""
 
     async def run(self) -> None:
-        """Work until `stop`; an error means that all is to be opened again."""
+        """Work until `stop`; after an error, all connections are reopened."""
 
     async def stop(self) -> None:
-        """Make `run` end after what it has in hand."""
+        """Make `run` end after its current work."""
 
 
 class Watched(Protocol):
-    """A store that knows whether it works."""
+    """A store that monitors its own state."""
 
     def check(self) -> str | None:
-        """Why it does not work now; None if it does."""
+        """The current problem; None if it works."""
 
     async def run(self) -> None:
-        """Watch it until cancelled."""
+        """Monitor it until cancelled."""
 
 
 StoreT = TypeVar("StoreT")
@@ -77,7 +77,7 @@ JobT = TypeVar("JobT", bound=Job)
 class Lifecycle(Generic[StoreT, BusT, JobT]):
     """Connections and job of one process.
 
-    `open_store` blocks and runs in a thread; `watched` are the stores in what it returns. The job
+    `open_store` blocks and runs in a thread; `watched` returns the stores in its result. The job
     is stopped before the bus is closed.
     `outage_errors` are logged as one line; any other error is a bug, logged with its traceback.
     """
@@ -118,7 +118,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         return self._bus_issue
 
     def check_store(self) -> str | None:
-        """Why the store cannot be opened, or does not work now; None if it does."""
+        """The current problem of the store; None if it is open and works."""
         if self.store is None or self._store_issue is not None:
             return self._store_issue
         return next(filter(None, (each.check() for each in self._watched(self.store))), None)
@@ -130,7 +130,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
 
     @contextlib.asynccontextmanager
     async def running(self, readiness: Readiness) -> AsyncIterator[None]:
-        """Work in the background while the context is open; at its end stop and close."""
+        """Run in the background inside the context; stop and close at its end."""
         working = asyncio.create_task(self._keep_working(HealthAnnouncer(self._name, readiness)))
         try:
             yield
@@ -150,7 +150,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
                 if outage is not None:
                     logger.warning("waiting for dependency: %s", outage)
                 else:
-                    # The service must not stay up without its job because of a bug.
+                    # A bug must not leave the service running without its job.
                     logger.exception("the job failed; restarting it")
                 await pause(self._retry_seconds, unless=self._stopping)
             finally:
@@ -161,7 +161,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         try:
             bus = await self._connect()
         finally:
-            # A thread cannot be called back; what it opened, or its error, is kept.
+            # A thread cannot be cancelled: wait for its result or error.
             await asyncio.wait((opening,))
             opening.exception()  # retrieved, or asyncio warns if the bus fails first
         if bus is None:
@@ -174,7 +174,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
                 return
             watches = {f"store {n}": each.run for n, each in enumerate(self._watched(store))}
             async with BackgroundTasks(watches).running():
-                # No await between these two: `stop` finds a job that runs.
+                # No await between these two, so that `stop` always finds a running job.
                 self.job = self._start(store, bus)
                 await self.job.run()
 
@@ -233,7 +233,7 @@ def _only(kinds: tuple[type[Exception], ...], error: Exception) -> Exception | N
 
 @contextlib.asynccontextmanager
 async def serving(app: "FastAPI", listener: socket.socket) -> AsyncIterator[None]:
-    """Answer on a socket that listens while the context is open; it is closed at the end."""
+    """Serve the app on a listening socket inside the context; the socket is closed at its end."""
     import uvicorn  # a trainer without REST needs no web server
 
     class Server(uvicorn.Server):
@@ -249,4 +249,4 @@ async def serving(app: "FastAPI", listener: socket.socket) -> AsyncIterator[None
         server.should_exit = True
         await asyncio.wait((running,))
         if not running.cancelled() and (error := running.exception()) is not None:
-            logger.error("the serving broke", exc_info=error)
+            logger.error("the web server failed", exc_info=error)

@@ -12,7 +12,7 @@ from typing import Literal
 from rlaif.tracing.spans import current_trace_id
 
 _QUIET = ("botocore", "boto3", "urllib3", "s3transfer", "asyncio", "websockets", "httpx")
-"""Libraries whose lines drown ours, and may hold request headers or a URL's password."""
+"""Verbose libraries, whose messages may also contain request headers or passwords in URLs."""
 
 _EQUAL_SECONDS = 10.0
 _MAX_LINES = 1000
@@ -23,7 +23,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 def configure_logging(
     service: str, level: str = "info", format: Literal["json", "text"] = "json"
 ) -> None:
-    """Send all logs of the process to standard error, in place of earlier handlers."""
+    """Send all logs of the process to standard error, replacing earlier handlers."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter(service) if format == "json" else TextFormatter())
     handler.addFilter(EqualLines())
@@ -35,14 +35,14 @@ def configure_logging(
 
 
 def extra_fields(record: logging.LogRecord) -> Mapping[str, object]:
-    """What the logging call gave as `extra`; what libraries hide in records (`_…`) is left out."""
+    """The `extra` fields of the logging call, without private ones of libraries (`_…`)."""
     return {k: v for k, v in vars(record).items() if k not in _STANDARD and not k.startswith("_")}
 
 
 class EqualLines(logging.Filter):
-    """Lets a line pass once in ten seconds; the next one says how many were left out.
+    """Passes equal lines once per ten seconds; the next one has the number of suppressed lines.
 
-    Lines are equal if all but the time and the traceback is equal.
+    Lines are equal if everything except time and traceback is equal.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -70,7 +70,7 @@ class EqualLines(logging.Filter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     def __init__(self, service: str) -> None:
         super().__init__()

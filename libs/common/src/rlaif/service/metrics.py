@@ -14,14 +14,14 @@ from prometheus_client.utils import floatToGoString
 M = TypeVar("M", Counter, Gauge, Histogram, "CountedHistogram")
 
 SECONDS_BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
-"""From a quick request to a slow call of a language model."""
+"""From a fast request to a slow call of a language model."""
 
 WAITING_BUCKETS = (1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400)
-"""From an event that is handled at once to one that waited for a day."""
+"""From an event that is handled immediately to one that waited for a day."""
 
 
 class CountedHistogram(Collector):
-    """A distribution that another process counted: it takes in counts, no single observations."""
+    """A histogram of another process: it adds bucket counts, not single observations."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class CountedHistogram(Collector):
 
 @dataclass(frozen=True)
 class MetricDoc:
-    """One metric, for the generated page; `name` is as exposed, `_total` of a counter included."""
+    """One metric, for the generated page; `name` is as exposed, including `_total` of counters."""
 
     name: str
     kind: str
@@ -64,7 +64,7 @@ class MetricDoc:
 
 
 class ServiceMetrics:
-    """Makes and keeps the metrics; asking twice for a name gives the same metric."""
+    """Creates the metrics; a second call with the same name returns the same metric."""
 
     content_type = CONTENT_TYPE_LATEST
 
@@ -77,7 +77,7 @@ class ServiceMetrics:
         ProcessCollector(registry=self.registry)
 
     def counter(self, name: str, doc: str, labels: Sequence[str] = ()) -> Counter:
-        """A number that only rises; `_total` is added to its name."""
+        """A counter; `_total` is added to its name."""
         return self._keep(Counter, name, doc, labels)
 
     def gauge(self, name: str, doc: str, labels: Sequence[str] = ()) -> Gauge:
@@ -99,7 +99,7 @@ class ServiceMetrics:
         return self._keep(CountedHistogram, name, doc, labels, buckets=buckets)
 
     def worker_observer(self) -> "WorkerMetrics":
-        """Counts what a durable worker does (fits `rlaif.bus.worker.WorkerObserver`)."""
+        """Metrics of a durable worker (a `rlaif.bus.worker.WorkerObserver`)."""
         return WorkerMetrics(self)
 
     def exposition(self) -> bytes:
@@ -122,7 +122,7 @@ class ServiceMetrics:
 
 
 class WorkerMetrics:
-    """Events handled, by type and outcome, how long they took, and how old they were then."""
+    """Handled events by type and outcome, with duration and age."""
 
     def __init__(self, metrics: ServiceMetrics) -> None:
         self._events = metrics.counter(

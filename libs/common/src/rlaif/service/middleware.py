@@ -1,4 +1,4 @@
-"""What happens around every request: its bounds, trace context, access log, metrics, last catch.
+"""Middleware of every request: limits, trace context, access log, metrics, unhandled errors.
 
 HEAD is answered as GET without its body.
 """
@@ -17,10 +17,10 @@ from rlaif.service.problems import Problem, internal_error
 from rlaif.tracing.spans import current_traceparent, span
 
 PROBE_PATHS = frozenset({"/livez", "/healthz", "/readyz", "/metrics"})
-"""Asked every few seconds by machines; logged at debug only."""
+"""Polled every few seconds by probes; logged at debug level only."""
 
 REQUEST_SECONDS = 10.0
-"""Longest time from a connection, or the first byte of a later request, to the end of the request.
+"""Maximum time from the connection, or the first byte of a later request, to the request's end.
 """
 
 _log = logging.getLogger("rlaif.service.access")
@@ -37,9 +37,9 @@ _METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"
 
 
 class Connection(H11Protocol):
-    """A connection that is closed when a request is not complete in time.
+    """A connection that is closed if a request is not complete in time.
 
-    An idle one between two requests is closed by uvicorn itself.
+    uvicorn itself closes connections that are idle between requests.
     """
 
     _deadline: asyncio.TimerHandle | None = None
@@ -67,7 +67,7 @@ class Connection(H11Protocol):
 
 
 class BodyLimit:
-    """ASGI middleware that reads the body of a write before the app, and refuses a large one."""
+    """ASGI middleware that reads the body of a write before the app and rejects large ones."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -92,7 +92,7 @@ class BodyLimit:
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes | None:
-    """The whole body, as far as it was sent; None if it has more than `MAX_BODY_BYTES`."""
+    """The body as far as it was sent; None if it exceeds `MAX_BODY_BYTES`."""
     announced = Headers(scope=scope).get("content-length", "0")
     if announced.isdecimal() and int(announced) > MAX_BODY_BYTES:
         return None
@@ -165,8 +165,7 @@ class RequestMiddleware:
         route = _template(scope)
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
-        # A page that asks every second would bury what happened: reads of what is there, or not
-        # there yet, are quiet.
+        # Polling pages would flood the log: reads of existing and of missing resources are quiet.
         quiet = scope["path"] in PROBE_PATHS or (
             method in _READS and (200 <= status < 400 or status == 404)
         )
@@ -182,7 +181,7 @@ class RequestMiddleware:
 
 
 def _without_body(send: Send) -> Send:
-    """Sends what answers a HEAD: status and headers, also of a stream that would not end."""
+    """Send only status and headers, for HEAD requests, also of endless streams."""
     ended = False
 
     async def send_head(message: Message) -> None:

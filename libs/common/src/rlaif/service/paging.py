@@ -33,45 +33,45 @@ class Page(BaseModel, Generic[T]):
     """A part of a collection."""
 
     items: list[T]
-    damaged: int = Field(default=0, description="Objects that are left out: they are damaged.")
+    damaged: int = Field(default=0, description="Number of omitted objects, which are damaged.")
     next_cursor: str | None = Field(
-        default=None, description="Give it as `cursor` for the next page; null on the last one."
+        default=None, description="`cursor` of the next page; null on the last page."
     )
 
 
 def read_page(
     found: Page[T], read: Callable[[T], U], *, skip: tuple[type[Exception], ...]
 ) -> Page[U]:
-    """The page of what `read` makes of the items; those where it raises `skip` are counted."""
+    """The page with `read` applied to its items; those for which it raises `skip` are counted."""
     items: list[U] = []
     for each in found.items:
         try:
             items.append(read(each))
         except skip as error:
-            logger.warning("left out of a list: %s: %s", each, error)
+            logger.warning("omitted from a list: %s: %s", each, error)
     damaged = len(found.items) - len(items)
     return Page(items=items, next_cursor=found.next_cursor, damaged=damaged)
 
 
 @dataclass(frozen=True)
 class PageRequest:
-    """Which page is asked for: `limit` items after the key `after`, empty for the first page."""
+    """The requested page: `limit` items after the key `after`, empty for the first page."""
 
     limit: int = DEFAULT_LIMIT
     after: str = ""
 
     def take(self, items: Iterable[T], key: Callable[[T], str]) -> Page[T]:
-        """The page of `items`, which begin after `after` in order of `key`; reads limit + 1."""
+        """The page of `items`, which follow `after` in order of `key`; reads limit + 1 items."""
         taken = list(islice(items, self.limit + 1))
         page = taken[: self.limit]
         more = len(taken) > self.limit
         return Page(items=page, next_cursor=encode_cursor(key(page[-1])) if more else None)
 
     def after_number(self) -> int | None:
-        """`after` where the keys are numbers, else `Problem` (400); None for the first page."""
+        """`after` as a number, or None for the first page; raises `Problem` (400)."""
         if not self.after:
             return None
-        # Not `isdigit`, which is true of "²"; not `int` alone, which takes " 1_0 " too.
+        # Not `isdigit`, which accepts "²"; not `int` alone, which accepts " 1_0 ".
         if not _NUMBER.fullmatch(self.after):
             raise _invalid_cursor()
         return int(self.after)
@@ -83,13 +83,13 @@ def encode_cursor(key: str) -> str:
 
 
 def decode_cursor(cursor: str) -> str:
-    """The key inside a cursor; `Problem` (400) when it is not a valid cursor."""
+    """The key inside a cursor; raises `Problem` (400) for an invalid cursor."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         key = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
     except (binascii.Error, UnicodeError, ValueError) as error:
         raise _invalid_cursor() from error
-    # A store may choke on a key that could not be one of its own.
+    # A store may fail on keys that it could not contain.
     if not key.isprintable() or len(key) > _LONGEST_KEY:
         raise _invalid_cursor()
     return key
@@ -102,15 +102,15 @@ def _invalid_cursor() -> Problem:
 
 
 def page_request(
-    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Most items.")] = DEFAULT_LIMIT,
-    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Maximum items.")] = DEFAULT_LIMIT,
+    cursor: Annotated[str | None, Query(description="`next_cursor` of the previous page.")] = None,
 ) -> PageRequest:
     """FastAPI dependency that reads `limit` and `cursor`."""
     return PageRequest(limit=limit, after=decode_cursor(cursor) if cursor else "")
 
 
 Paging = Annotated[PageRequest, Depends(page_request)]
-"""Type of a route's parameter that asks for a page."""
+"""Type of the page parameter of a route."""
 
 
 PairId = Annotated[
@@ -122,6 +122,6 @@ RequestId = Annotated[
     Header(
         alias="Idempotency-Key",
         max_length=128,
-        description="The same request sent again with the same key is one vote.",
+        description="Repeated requests with the same key count as one vote.",
     ),
 ]

@@ -1,4 +1,4 @@
-"""Meaning and remedy of each kind of problem: the pages `/problems/KIND` that errors name."""
+"""Meaning and fix of each kind of problem: the pages `/problems/KIND` linked by errors."""
 
 from html import escape
 
@@ -9,7 +9,7 @@ KINDS = {
     "champion-changed": "Another request changed the champion. Read it again, then decide again.",
     "dead-letter-refused": "The stored event cannot be sent again; the detail says why.",
     "disk-unavailable": "The data directory is full or not writable. Free space, then try again.",
-    "environment-not-found": "Its runner stopped, or it is of another run. See GET environments.",
+    "environment-not-found": "Its runner stopped, or it is in another run. See GET environments.",
     "foreign-origin": "A page of another site sent it. Set RLAIF_API_TOKEN and send it instead.",
     "internal-error": "A defect of the service. Its log has the cause under the trace id.",
     "invalid-behaviour": "A field of the mock LLM's behaviour does not fit; the detail names it.",
@@ -22,10 +22,10 @@ KINDS = {
     "no-video": "The segment was exported without it, or the encoder is not installed.",
     "not-ready": "The service still reads its store. /readyz says what it waits for.",
     "run-in-progress": "One run trains at a time. Stop it with POST runs/current/stop first.",
-    "run-not-found": "No such run is known here. GET runs lists those that are.",
+    "run-not-found": "No such run is known here. GET runs lists the known ones.",
     "service-silent": "Another service did not answer in time. See its /readyz and its log.",
     "service-unreachable": "Another service is down, or its address is wrong.",
-    "service-unreadable": "Another service answered nonsense. Compare the versions of both.",
+    "service-unreadable": "Another service sent an invalid answer. Compare the versions of both.",
     "stopping": "The service is stopping. Try again after its restart.",
     "store-unavailable": "S3 or the folder cannot be read. /readyz has the reason.",
     "token-missing": "A write needs the header `Authorization: Bearer TOKEN`.",
@@ -38,13 +38,13 @@ KINDS = {
     "writes-disabled": "The service listens beyond loopback without a token. Set RLAIF_API_TOKEN.",
     "wrong-settings": "Settings of the run do not fit; docs/configuration.md has all of them.",
 }  # fmt: skip
-"""Kind → meaning and remedy. Those of an HTTP status alone are not in it."""
+"""Kind → meaning and fix, without the generic kinds of HTTP statuses."""
 
 
 def page(kind: str) -> str | None:
     """HTML about a kind of problem; None for an unknown one."""
     text = KINDS.get(kind)
     if text is None and kind.endswith("-not-found"):
-        text = "There is none of this id: it is wrong, or what it named expired."
+        text = "No object has this id: it is wrong, or the object has expired."
     title = escape(kind.replace("-", " ").capitalize())
     return text and f"<!doctype html><title>{title}</title><h1>{title}</h1><p>{escape(text)}</p>"

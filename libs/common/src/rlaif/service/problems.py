@@ -1,7 +1,7 @@
-"""Errors of the REST interface: RFC 9457 `application/problem+json` for every one of them.
+"""Errors of the REST interface, all as RFC 9457 `application/problem+json`.
 
-A handler raises `Problem`; what FastAPI or a bug raises is turned into the same shape. No stack
-trace leaves the process: the trace id finds it in the log.
+A handler raises `Problem`; other exceptions are converted to the same format. No stack trace
+leaves the process: the trace id identifies it in the log.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ from rlaif.tracing.spans import current_trace_id
 
 MEDIA_TYPE = "application/problem+json"
 LONGEST_REASON = 300
-"""Characters of a store's error that a client gets."""
+"""Maximum characters of a store's error in an answer."""
 
 T = TypeVar("T")
 
 
 class FieldError(BaseModel):
-    """One part of the request that does not fit."""
+    """One invalid part of the request."""
 
     location: str = Field(description="body, query, path, header or cookie.")
     pointer: str = Field(description="JSON pointer (RFC 6901) inside that part.")
@@ -41,7 +41,7 @@ class ProblemDocument(BaseModel):
     status: int
     detail: str | None = None
     instance: str = Field(description="Path of the request.")
-    trace_id: str | None = Field(default=None, description="Finds the request in the log.")
+    trace_id: str | None = Field(default=None, description="Identifies the request in the log.")
     errors: list[FieldError] | None = None
 
 
@@ -49,7 +49,7 @@ class Problem(Exception):
     """An error with an answer for the client.
 
     `type` is a stable code such as `segment-not-found`; `title` is constant per type, `detail`
-    describes this case and the remedy.
+    describes this case and the fix.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class Problem(Exception):
 
 
 def not_found(what: str, id: str) -> Problem:
-    """404 for a thing that has no such id: `not_found("segment", id)`."""
+    """404 for an unknown id: `not_found("segment", id)`."""
     return Problem(404, f"{what}-not-found", f"No such {what}", f"There is no {what} {id!r}.")
 
 
 def store_unavailable(why: str) -> Problem:
-    """503 when the object store was not reached, or does not give what it should; `why` says it."""
+    """503 if the object store is unreachable or its data is invalid; `why` is the reason."""
     return Problem(
         503,
         "store-unavailable",
@@ -103,9 +103,9 @@ def store_unavailable(why: str) -> Problem:
 
 
 def reached(store: T | None) -> T:
-    """The store, when it was reached already; a `Problem` (503) until then."""
+    """The store; raises `Problem` (503) until it is connected."""
     if store is None:
-        raise store_unavailable("S3 was not reached yet; see /readyz.")
+        raise store_unavailable("S3 is not connected yet; see /readyz.")
     return store
 
 
@@ -116,7 +116,7 @@ def of_status(status: int, detail: str | None = None) -> Problem:
 
 
 def internal_error() -> Problem:
-    """500 without the cause, which is in the log."""
+    """500 without the cause, which is logged."""
     return Problem(
         500,
         "internal-error",
@@ -147,7 +147,7 @@ async def _on_http_error(request: Request, error: Exception) -> JSONResponse:
 async def _on_invalid_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     problem = Problem(
-        422, "invalid-request", "Invalid request", "Some values do not fit; see `errors`."
+        422, "invalid-request", "Invalid request", "Some values are invalid; see `errors`."
     )
     return problem.response(request.url.path, [_field_error(e) for e in error.errors()])
 

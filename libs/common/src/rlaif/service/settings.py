@@ -1,12 +1,12 @@
-"""The settings that every program shares, and how settings are named.
+"""The settings shared by all programs, and the naming rules of settings.
 
-There is one rule, and pydantic-settings implements it. The field `port` of the judge is the
-variable `JUDGE_PORT` and the option `--port`; the field `weight` of the trainer's block `shaping`
-is `TRAINER_SHAPING_WEIGHT` and `--shaping.weight`. Names that several programs or the platform use
-have no prefix: `NATS_URL`, `BATCH_SIZE`. They are fields with a `validation_alias`; if such a name
-is not set, the one with the prefix counts, `JUDGE_LOG_LEVEL`.
+pydantic-settings implements the rules. The field `port` of the judge is the variable `JUDGE_PORT`
+and the option `--port`; the field `weight` of the trainer's block `shaping` is
+`TRAINER_SHAPING_WEIGHT` and `--shaping.weight`. Names used by several programs or the platform have
+no prefix: `NATS_URL`, `BATCH_SIZE`. They are fields with a `validation_alias`; if such a name is
+not set, the one with the prefix is used, such as `JUDGE_LOG_LEVEL`.
 
-Settings that are stored, printed or given in Python have flat names, `port` and `shaping_weight`.
+Settings that are stored, printed or set in Python have flat names, `port` and `shaping_weight`.
 An option overrides its variable, which overrides the default.
 """
 
@@ -33,11 +33,11 @@ from pydantic_settings import (
 from rlaif.network.nats_url import DEFAULT_SERVER, parse_nats_url
 
 INTERNAL: dict[str, Any] = {"scope": "internal"}
-"""Mark of a field that only Python sets: `Field(…, json_schema_extra=INTERNAL)`. It has no variable
-and no option, and is not documented."""
+"""Mark of a field that is set in Python only: `Field(…, json_schema_extra=INTERNAL)`. It has no
+variable and no option, and is not documented."""
 
 PER_SERVICE: dict[str, Any] = {"scope": "service"}
-"""Mark of a setting that is the same for all runs of a trainer."""
+"""Mark of a setting that is equal for all runs of a trainer."""
 
 _OF_KUBERNETES = re.compile(r"_(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP)(_\w+)?)$")
 """Variables that Kubernetes adds to a pod for each Service."""
@@ -56,12 +56,12 @@ def _valid_nats_url(url: str) -> str:
 
 
 def _unset_when_blank(token: SecretStr | None) -> SecretStr | None:
-    # Compose files pass unset variables on as empty ones; an empty token must not admit anybody.
+    # Compose files pass unset variables as empty ones; an empty token must not grant access.
     return token if token is not None and token.get_secret_value().strip() else None
 
 
 def _shared(variable: str, default: Any, description: str, **options: Any) -> Any:
-    """A setting whose variable has no prefix, the same for all runs of a trainer."""
+    """A setting whose variable has no prefix, equal for all runs of a trainer."""
     return Field(
         default=default,
         validation_alias=variable,
@@ -72,7 +72,7 @@ def _shared(variable: str, default: Any, description: str, **options: Any) -> An
 
 
 class SharedSettings(BaseSettings):
-    """Base of the settings of every program: how to reach NATS and the stores, and how to log."""
+    """Base class of the settings of all programs: NATS, stores and logging."""
 
     model_config = SettingsConfigDict(
         env_prefix="RLAIF_",
@@ -91,7 +91,7 @@ class SharedSettings(BaseSettings):
     )
 
     renamed: ClassVar[Mapping[str, str]] = {}
-    """Variables of earlier releases → their names now."""
+    """Variables of earlier releases → current names."""
 
     nats_url: Annotated[str, AfterValidator(_valid_nats_url)] = _shared(
         "NATS_URL",
@@ -152,7 +152,7 @@ class SharedSettings(BaseSettings):
 
     @classmethod
     def service_name(cls) -> str:
-        """The program's name from its prefix: `REWARD_MODEL_` gives `reward-model`."""
+        """The program's name from its prefix: `reward-model` for `REWARD_MODEL_`."""
         return str(cls.model_config["env_prefix"]).rstrip("_").lower().replace("_", "-")
 
     @classmethod
@@ -164,21 +164,21 @@ class SharedSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What Python gives, nested or by flat names, overrides the environment."""
+        """Values set in Python, nested or by flat names, override the environment."""
         _check_names(cls, os.environ)
         return InitSettingsSource(settings_cls, nested(cls, init_settings())), env_settings
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One value that can be set.
+    """One setting or internal field.
 
     Attributes:
         name: Flat name, as in stored settings.
         path: Attribute of the settings, or block and its attribute.
-        environment: Its variable.
+        environment: Environment variable.
         scope: INTERNAL, PER_SERVICE, a mark of the service, or None.
-        shared: Whether all programs have it.
+        shared: Whether it belongs to all programs.
     """
 
     name: str
@@ -219,7 +219,7 @@ def fields_of(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
 
 @cache
 def describe(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
-    """Every setting that can be given from outside."""
+    """Every setting that users can set."""
     return tuple(each for each in fields_of(settings_class) if each.scope != "internal")
 
 
@@ -231,14 +231,14 @@ def flat_values(settings: SharedSettings) -> dict[str, Any]:
 
 
 def renamed(settings_class: type[SharedSettings], name: str) -> str:
-    """The flat name that a setting of an earlier release has now."""
+    """The current flat name of a setting of an earlier release."""
     prefix = str(settings_class.model_config["env_prefix"])
     new = {flat(prefix, old): flat(prefix, new) for old, new in settings_class.renamed.items()}
     return new.get(name, name)
 
 
 def stored(settings_class: type[SharedSettings], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings stored by any release, by their flat names now; without those that are gone."""
+    """Settings stored by any release, by current flat name, without removed ones."""
     known = {each.name for each in fields_of(settings_class)}
     found = {renamed(settings_class, name): value for name, value in values.items()}
     return {name: value for name, value in found.items() if name in known}
@@ -250,7 +250,7 @@ def flat(prefix: str, variable: str) -> str:
 
 
 def nested(settings_class: type[SharedSettings], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as the class has them: those by flat names go into their block."""
+    """Values in the structure of the class: those with flat names are moved into their block."""
     blocks = {each.name: each.path for each in fields_of(settings_class) if len(each.path) > 1}
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -307,7 +307,7 @@ def _is_block(kind: Any) -> bool:
 
 
 class ServiceSettings(SharedSettings):
-    """Base of every service's settings; a subclass sets `env_prefix` and adds its fields."""
+    """Base class of the settings of services; a subclass sets `env_prefix` and adds fields."""
 
     host: str = Field(
         default="127.0.0.1",

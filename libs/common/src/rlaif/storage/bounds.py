@@ -1,6 +1,6 @@
-"""The maximum size of an object by its kind, which follows from its key.
+"""The maximum size of an object by its type, which is derived from its key.
 
-Stores read no larger one, so a process that writes to a bucket cannot fill the memory of readers.
+Stores do not read larger ones, so a writer to a bucket cannot exhaust the memory of readers.
 """
 
 import re
@@ -22,11 +22,11 @@ _BOUNDS = [
     )
 ]
 CHECKPOINT_FILE = 2048 * _MIB
-"""Of a checkpoint, such as the tree of a search. Its reader asks for it: a manifest of a segment
-may name any key."""
+"""For a file of a checkpoint, such as the tree of a search. Its reader passes this limit: a
+segment's manifest may name any key."""
 
 _RECORD = 4 * _MIB
-"""Any other object is a record: a manifest, a score, a vote, or the states of a segment."""
+"""For any other object, such as a manifest, a score, a vote, or the states of a segment."""
 
 
 def size_limit(key: str) -> int:

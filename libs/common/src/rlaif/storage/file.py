@@ -1,7 +1,7 @@
 """A folder as an object store, for any number of processes of one machine.
 
-A part of a key followed by "/" is a folder with ".d" at its end, the last part is a file, and
-characters outside letters, digits and `._-=+@,~` are percent-encoded. No content types.
+A part of a key before "/" is a folder with the suffix ".d", the last part is a file; characters
+other than letters, digits and `._-=+@,~` are percent-encoded. Content types are not stored.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ class FileStore:
         try:
             with self._written(path, data) as temporary:
                 try:
-                    # A hard link is made whole or not at all, and fails when the name is taken.
+                    # Creating a hard link is atomic and fails if the name exists.
                     os.link(temporary, path, follow_symlinks=False)
                 except FileExistsError:
                     return False
@@ -78,7 +78,7 @@ class FileStore:
         """Replace the object if its digest is still `tag`; atomic among such replacements."""
         try:
             with (self._root / _LOCK).open("ab") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
+                fcntl.flock(lock, fcntl.LOCK_EX)  # until closed
                 try:
                     if self.get_tagged(key)[1] != tag:
                         return False
@@ -136,7 +136,7 @@ class FileStore:
             path /= _encode(folder) + _FOLDER_END
             if path.is_symlink():
                 raise StoreUnavailableError(
-                    f"{path} is a symbolic link; the store follows none, remove it"
+                    f"{path} is a symbolic link; the store does not follow links; remove it"
                 )
         return path / _file_name(name)
 
@@ -204,7 +204,7 @@ def _info(key: str, stat: os.stat_result) -> ObjectInfo:
 
 
 def _make_folders(folder: Path, root: Path) -> None:
-    """Make `folder` below `root`; a new one is flushed into the folder that holds it."""
+    """Create `folder` below `root`; the parent of a new folder is flushed to disk."""
     if folder == root or folder.is_dir():
         return
     _make_folders(folder.parent, root)

@@ -1,4 +1,4 @@
-"""Every object key of the bucket layout, built and taken apart in one place."""
+"""Builds and parses all object keys of the bucket layout."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ FOLDERS = frozenset(
         *("probe", "rejudge", "rejudged", "reward_model", "rooms", "scores", "spent_tokens"),
     )
 )
-"""The top level of both buckets; every other name in the episodes' is an episode."""
+"""Top-level folders of both buckets; any other name in the episodes bucket is an episode."""
 
 CHAMPION = "reward_model/champion.json"
 WANTED_COMPARISONS = "reward_model/wanted_comparisons.json"
@@ -29,12 +29,12 @@ def capture(episode_id: str, segment_id: str) -> str:
 
 
 def keyframe(sha256: str) -> str:
-    """A save state, by the digest of its uncompressed bytes."""
+    """A save state, by the SHA-256 digest of its uncompressed bytes."""
     return f"keyframes/{sha256}.state.zst"
 
 
 def room_picture(run_id: str, group: int, room: int) -> str:
-    """What a room of the game looked like when a run came there first."""
+    """Screenshot of a room at a run's first visit."""
     return f"rooms/{run_id}/{group}-{room}.png"
 
 
@@ -95,31 +95,31 @@ def comparisons(judge_config: str = "") -> str:
 
 
 def rejudge(judge_config: str, segment_id: str = "") -> str:
-    """The note of a segment that is to be judged again; without one, the prefix of all."""
+    """The request to judge a segment again; without a segment, the prefix of all requests."""
     return f"rejudge/{judge_config}/{segment_id}.json" if segment_id else f"rejudge/{judge_config}/"
 
 
 def rejudged(judge_config: str, segment_id: str) -> str:
-    """The commit point of a second score, which then takes the place of a provisional one."""
+    """The commit point of a second score, which replaces a provisional one."""
     return f"rejudged/{judge_config}/{segment_id}.json"
 
 
 SPENT_TOKENS = "spent_tokens/"
-"""Prefix of what replicas of the judge say that they spent."""
+"""Prefix of the token usage of judge replicas."""
 
 
 def spent_tokens(day: str, replica: str = "") -> str:
-    """What a replica spent on a day, `YYYY-MM-DD` in UTC; without one, the prefix of all."""
+    """Token usage of a replica on a day, `YYYY-MM-DD` in UTC; without one, the prefix of all."""
     return f"{SPENT_TOKENS}{day}/{replica}.json" if replica else f"{SPENT_TOKENS}{day}/"
 
 
 def epoch_scores(epoch: int, kind: str) -> str:
-    """One epoch's scores as the specification asks for them; `kind` is `jsonl` or `parquet`."""
+    """The scores of one epoch in the specified format; `kind` is `jsonl` or `parquet`."""
     return f"scores/epoch_{epoch}/scores.{kind}"
 
 
 def evaluation_summary(epoch: int) -> str:
-    """What the evaluator pass found in one epoch."""
+    """Results of the evaluator pass over one epoch."""
     return f"evaluations/epoch_{epoch}/summary.json"
 
 
@@ -138,11 +138,11 @@ def reward_model(version: int, name: str) -> str:
 
 
 ACTIVATIONS = "reward_model/activations/"
-"""Prefix of the copies of `CHAMPION`, one for each time that a version was made live."""
+"""Prefix of the copies of `CHAMPION`, one per activation."""
 
 
 def activation(number: int) -> str:
-    """The copy of the champion of one activation; keys sort as their numbers do."""
+    """The copy of `CHAMPION` of one activation; keys sort in numerical order."""
     return f"{ACTIVATIONS}{number:010d}.json"
 
 
@@ -152,7 +152,7 @@ def activation_number(key: str) -> int | None:
 
 
 def checkpoint(epoch: int, name: str) -> str:
-    """A file of the checkpoint at the end of an epoch, of the run that ended it last."""
+    """A file of the checkpoint at the end of an epoch, from the run that completed it last."""
     return f"checkpoints/epoch_{epoch}/{name}"
 
 
@@ -167,26 +167,26 @@ def run_checkpoint(run_id: str, folder: str, name: str) -> str:
 
 
 def evaluations(run_id: str) -> str:
-    """Prefix of the evaluations that a run made."""
+    """Prefix of the evaluations of a run."""
     return f"evaluations/{run_id}/"
 
 
 def evaluation(run_id: str, evaluation_id: str) -> str:
-    """What a frozen policy did on fixed seeds, by the run that evaluated it."""
+    """Results of a frozen policy on fixed seeds, by run."""
     return f"{evaluations(run_id)}{evaluation_id}.json"
 
 
 VOTES = "reward_model/votes/"
-"""Prefix of the votes of people on pairs, one object for each vote and each withdrawal."""
+"""Prefix of human votes on pairs, one object per vote or withdrawal."""
 
 
 def vote(number: int) -> str:
-    """One line of the log of votes; keys sort as their numbers do."""
+    """One entry of the vote log; keys sort in numerical order."""
     return f"{VOTES}{number:010d}.json"
 
 
 def vote_number(key: str) -> int | None:
-    """The number when `key` is a line of the log of votes, else None."""
+    """The number if `key` is an entry of the vote log, else None."""
     return _number(rf"{VOTES}([0-9]{{10}})\.json", key)
 
 
@@ -201,14 +201,14 @@ def _number(pattern: str, text: str) -> int | None:
 
 
 MAX_KEY_BYTES = 900
-"""S3 allows 1,024; the rest is room for a server's own prefix."""
+"""S3 allows 1,024 bytes; the rest is for a server's own prefix."""
 
 MAX_PART_BYTES = 200
-"""File systems allow 255 bytes a name."""
+"""File systems allow 255 bytes per name."""
 
 
 def check_key(key: str) -> str:
-    """Return the key; raises InvalidKeyError with the broken rule."""
+    """Return the key; raises InvalidKeyError with the violated rule."""
     problem = _problem(key)
     if problem is not None:
         raise InvalidKeyError(f"key {key[:200]!r} {problem}")

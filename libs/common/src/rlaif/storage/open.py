@@ -1,4 +1,4 @@
-"""From a URL of the settings to a store."""
+"""Opens the store at a URL of the settings."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ from rlaif.storage.ports import ObjectStore, StorageError
 
 
 class S3Settings(Protocol):
-    """The part of a service's settings that says how to reach S3."""
+    """The S3 settings of a service."""
 
     @property
     def s3_endpoint_url(self) -> str: ...  # described in rlaif.service.settings
@@ -29,7 +29,7 @@ class S3Settings(Protocol):
 
 @dataclass(frozen=True)
 class S3Credentials:
-    """Without an endpoint it is AWS; without keys the platform's own (role, token, profile)."""
+    """AWS if there is no endpoint; the platform's credentials (role, profile) without keys."""
 
     endpoint_url: str | None
     access_key: str | None
@@ -52,7 +52,7 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
     """The store at `s3://bucket`, `/absolute/path` or `file:///absolute/path`; not connected yet.
 
     Raises:
-        StorageError: The URL names no store.
+        StorageError: The URL is invalid.
     """
     if url.startswith("/"):
         return FileStore(Path(url))
@@ -62,7 +62,7 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
         parts = urlsplit("")
     named = parts.netloc and "@" not in parts.netloc
     if parts.scheme == "s3" and named and parts.path in ("", "/"):
-        # Here, because boto3 takes half a second to import and file stores do not need it.
+        # Imported late: boto3 takes half a second to import, and file stores do not need it.
         from rlaif.storage.s3 import S3Store
 
         given = credentials or S3Credentials(None, None, None)
@@ -78,7 +78,7 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
         )
     if parts.scheme == "file" and not parts.netloc and parts.path.startswith("/"):
         if "?" in url or "#" in url:
-            # The rest would be dropped, and the store made in another folder.
+            # The rest would be dropped, and the store created in another folder.
             raise StorageError(f"{url!r} has a ? or # in its path; write it as %3F or %23")
         return FileStore(Path(unquote(parts.path)))
     shown = without_credentials(url)
@@ -99,7 +99,7 @@ def make_store(url: str, credentials: S3Credentials | None) -> tuple[ObjectStore
     """The store at `url`, and whether its bucket had to be created."""
     store = open_store(url, credentials)
     if isinstance(store, FileStore):
-        return store, False  # opening it made the folder
+        return store, False  # opening it created the folder
     from rlaif.storage.s3 import S3Store
 
     assert isinstance(store, S3Store)

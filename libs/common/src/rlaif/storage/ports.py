@@ -15,11 +15,11 @@ from datetime import datetime
 from typing import Protocol
 
 BINARY = "application/octet-stream"
-"""Content type of what has none of its own."""
+"""Default content type."""
 
 
 class StorageError(Exception):
-    """Base of what a store raises."""
+    """Base class of the errors of stores."""
 
 
 class ObjectNotFoundError(StorageError):
@@ -27,28 +27,28 @@ class ObjectNotFoundError(StorageError):
 
 
 class ObjectCorruptError(StorageError):
-    """The object is too large for its kind, or has other bytes than it was stored with."""
+    """The object is too large for its type, or its bytes have changed."""
 
 
 DAMAGED = (ObjectNotFoundError, ObjectCorruptError)
-"""The object is at fault, not the store: another one can be read now."""
+"""The object is at fault, not the store: other objects can be read."""
 
 
 class InvalidKeyError(StorageError):
-    """The key cannot name an object."""
+    """The key is not valid."""
 
 
 class StoreUnavailableError(StorageError):
-    """The store did not do it; trying again later may help."""
+    """The request failed; a later retry may succeed."""
 
 
 @dataclass(frozen=True)
 class ObjectInfo:
-    """What a store knows of one object.
+    """Metadata of one object.
 
     Attributes:
         modified_at: By the store's clock.
-        md5: Digest of the bytes in hex; None when the store does not say.
+        md5: Digest of the bytes in hex; None if the store does not report it.
     """
 
     key: str
@@ -62,19 +62,19 @@ class ObjectStore(Protocol):
 
     @property
     def url(self) -> str:
-        """Where it is, for people, such as `s3://zelda-episodes`."""
+        """Readable location, such as `s3://zelda-episodes`."""
 
     def put_once(self, key: str, data: bytes, *, content_type: str = ...) -> bool:
-        """Create the object unless it exists, atomic between all writers; False when it existed."""
+        """Create the object atomically unless it exists; returns False if it existed."""
 
     def put(self, key: str, data: bytes, *, content_type: str = ...) -> None:
-        """Create or replace the object; a reader sees the old one or the new one, whole."""
+        """Create or replace the object atomically: readers get the old or the new one."""
 
     def put_over(self, key: str, data: bytes, tag: str, *, content_type: str = ...) -> bool:
-        """Replace the object if it is still the one of `tag`, atomic between all who do so.
+        """Replace the object if it still has `tag`, atomically among such replacements.
 
-        False if it changed or is gone. If an answer was lost and the request was repeated, the
-        object may be this call's own and the result still False.
+        Returns False if it changed or was deleted. After a lost answer and a repeated request, the
+        result may be False although this call has stored the object.
         """
 
     def get(self, key: str, max_bytes: int | None = None) -> bytes:
@@ -82,15 +82,15 @@ class ObjectStore(Protocol):
 
         Raises:
             ObjectNotFoundError: There is no such object.
-            ObjectCorruptError: It has more than `max_bytes`, by default what `rlaif.storage.bounds`
-                allows for the key; they are not read.
+            ObjectCorruptError: It has more than `max_bytes`, by default the limit of
+                `rlaif.storage.bounds` for the key; it is not read.
         """
 
     def get_tagged(self, key: str) -> tuple[bytes, str]:
-        """The object's bytes and its tag, for `put_over`; raises as `get` does."""
+        """The object's bytes and its tag, for `put_over`; raises like `get`."""
 
     def head(self, key: str) -> ObjectInfo | None:
-        """What is known of the object; None when it does not exist."""
+        """Metadata of the object; None if it does not exist."""
 
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
         """Objects whose key starts with `prefix` and is greater than `after`, in key order."""
@@ -99,4 +99,4 @@ class ObjectStore(Protocol):
         """Objects with this prefix in the server's order, paged; cheaper than `list`."""
 
     def delete_many(self, keys: Sequence[str]) -> None:
-        """Delete objects; keys that do not exist are no error."""
+        """Delete objects; missing keys are not an error."""

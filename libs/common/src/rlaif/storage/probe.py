@@ -1,6 +1,6 @@
-"""Checks the promises of the store port before work begins.
+"""Checks the guarantees of the store port before a service starts.
 
-Some servers ignore `If-None-Match`: two exports of one segment could both believe to be first.
+Some servers ignore `If-None-Match`: two exports of one segment could then both succeed.
 """
 
 import contextlib
@@ -18,20 +18,20 @@ from rlaif.storage.ports import (
 StoreT = TypeVar("StoreT", bound=ObjectStore)
 
 SCRATCH = "probe/"
-"""Prefix of the scratch keys; they are deleted again."""
+"""Prefix of the scratch keys, which are deleted afterwards."""
 
 
 def probe_store(store: StoreT) -> StoreT:
-    """Write, read, list and delete scratch objects; needs the rights of a writer.
+    """Write, read, list and delete scratch objects; needs write permission.
 
     Returns:
         The store itself.
 
     Raises:
-        StoreUnavailableError: The store did not answer, or broke a promise; the text says which.
+        StoreUnavailableError: The store did not answer, or violated the named guarantee.
     """
     folder = f"{SCRATCH}{uuid4().hex}"
-    # Servers that keep objects in folders tend to mix the last two up: "-" is before "/".
+    # Servers that store objects in folders may swap the last two: "-" sorts before "/".
     keys = [f"{folder}-a", f"{folder}-b/a", f"{folder}/a"]
     try:
         with _deleted_afterwards(store, keys):
@@ -64,7 +64,7 @@ def probe_replacing(store: ObjectStore) -> None:
 
 @contextlib.contextmanager
 def _deleted_afterwards(store: ObjectStore, keys: Sequence[str]) -> Iterator[None]:
-    """Delete the scratch objects in the end; an error of that never hides the first one."""
+    """Delete the scratch objects at the end; a deletion error never hides an earlier error."""
     try:
         yield
     except BaseException:

@@ -1,7 +1,7 @@
 """An S3 bucket as an object store; works with AWS, SeaweedFS, Ceph, MinIO and others.
 
 The server must honour `If-None-Match: *` on PUT atomically; `rlaif.storage.probe` checks it. With
-keys in our settings the client reads neither profiles nor `AWS_*` variables; without keys it is
+keys in the settings, the client reads neither profiles nor `AWS_*` variables; without keys, it uses
 boto3's standard chain (role, web identity, profile).
 """
 
@@ -47,35 +47,35 @@ from rlaif.storage.ports import (
 T = TypeVar("T")
 
 DELETE_BATCH = 1000
-"""Most keys of one DeleteObjects request, by S3's rules."""
+"""Maximum keys of one DeleteObjects request in S3."""
 
 _FAILURES = (
     BotoCoreError, ClientError, Boto3Error, HTTPError, OSError, ValueError, KeyError, TypeError,
     RecursionError,
 )  # fmt: skip
-"""What boto3 raises when settings, credentials, network or server are wrong.
+"""Exceptions of boto3 for faults of settings, credentials, network or server.
 
-More than its own errors: a token file that cannot be read is an OSError, a malformed endpoint a
-ValueError, an answer without an expected header a KeyError.
+Not only its own errors: an unreadable token file raises OSError, a malformed endpoint ValueError,
+and an answer without an expected header KeyError.
 """
 
 _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.4, 0.4)
-"""Seconds after each attempt of a conditional write that met another one."""
+"""Pauses in seconds after each conflict of a conditional write with another one."""
 
 _BODY_TRIES = 3
 
 _HINTS = {
-    "NoSuchBucket": "; make the bucket, or correct its name in the settings",
+    "NoSuchBucket": "; create the bucket, or correct its name in the settings",
     "InvalidAccessKeyId": "; correct S3_ACCESS_KEY",
     "SignatureDoesNotMatch": "; correct S3_SECRET_KEY",
     "PreconditionFailed": ", but there is no such object; does the key begin another object's key?",
-    "AccessDenied": "; the key lacks the right, or is wrong",
+    "AccessDenied": "; the key lacks the permission, or is wrong",
     "AuthorizationHeaderMalformed": "; correct S3_REGION",
     "RequestTimeTooSkewed": "; set the clock of this machine",
 }
 _BOTH_KEYS = "; set S3_ACCESS_KEY and S3_SECRET_KEY"
 _HINTS_OF_KINDS: tuple[tuple[type[Exception], str], ...] = (
-    (SSLError, "; S3_CA_FILE is to name a file of the authority that vouches for this server"),
+    (SSLError, "; set S3_CA_FILE to the certificate of this server's authority"),
     (ProxyConnectionError, "; HTTP_PROXY or HTTPS_PROXY names it, NO_PROXY makes exceptions"),
     (NoCredentialsError, f"{_BOTH_KEYS}, or give the process a role"),
     (PartialCredentialsError, _BOTH_KEYS),
@@ -86,7 +86,7 @@ _HINTS_OF_KINDS: tuple[tuple[type[Exception], str], ...] = (
 class S3Store:
     """One bucket. Thread-safe. None as an argument: see `rlaif.storage.open.S3Credentials`.
 
-    A call waits at most about `attempts` times (2 s to connect + 10 s to read) plus back-off.
+    A call takes at most about `attempts` times (2 s to connect + 10 s to read) plus back-off.
     """
 
     def __init__(
@@ -106,11 +106,11 @@ class S3Store:
         self._server = without_credentials(endpoint_url or "AWS")
         own = endpoint_url is not None and is_own_address(endpoint_url)
         isolated = access_key is not None or secret_key is not None
-        # Which variables of the machine the client reads; botocore's errors do not name them.
+        # Variables that the client reads; botocore's errors do not name them.
         bundles = () if own or ca_file else ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
         self._variables: tuple[str, ...] = bundles if isolated else ("AWS_", *bundles)
         try:
-            # A session of our own: creating clients from boto3's shared one is not thread-safe.
+            # Own session: creating clients from boto3's shared one is not thread-safe.
             session = boto3.session.Session(botocore_session=_core_session(isolated=isolated))
             self._client: Any = session.client(
                 "s3",
@@ -119,7 +119,7 @@ class S3Store:
                 aws_secret_access_key=secret_key,
                 region_name=region,
                 config=_config(attempts, isolated=isolated, own=own),
-                # None leaves it to AWS_CA_BUNDLE, which a company's proxy may need.
+                # None uses AWS_CA_BUNDLE, which a corporate proxy may need.
                 verify=ca_file or (True if own else None),
             )
         except _FAILURES as error:
@@ -132,12 +132,12 @@ class S3Store:
         return f"s3://{self._bucket}"
 
     def put_once(self, key: str, data: bytes, *, content_type: str = BINARY) -> bool:
-        """Create the object unless it exists; atomic between all writers.
+        """Create the object atomically unless it exists; returns False if it existed.
 
-        If an answer was lost and the request was repeated, the object may be this call's own and
-        the result still False.
+        After a lost answer and a repeated request, the result may be False although this call has
+        stored the object.
         """
-        # A refusal counts once the object is seen: SeaweedFS also answers 412 for a folder.
+        # A rejection needs an existing object: SeaweedFS also answers 412 for a folder.
         return self._put_if(
             key, data, content_type, lambda: self.head(key) is not None, IfNoneMatch="*"
         )
@@ -163,7 +163,7 @@ class S3Store:
                 gone = "IfMatch" in condition and _is_missing(error)
                 if gone or (_status(error) == 412 and believed()):
                     return False
-                # 409: another conditional write of this key was under way; AWS asks to try again.
+                # 409: a concurrent conditional write of this key; AWS recommends a retry.
                 if _status(error) not in (409, 412):
                     raise self._unavailable("put", key, error) from error
                 failure = error
@@ -194,7 +194,7 @@ class S3Store:
                 answer["Body"].close()
                 raise
             except _FAILURES as error:
-                # The connection broke inside the body; boto3 does not retry that.
+                # The connection broke within the body; boto3 does not retry this.
                 if tried == _BODY_TRIES - 1:
                     raise self._unavailable("get", key, error) from error
         raise AssertionError("unreachable")
@@ -207,7 +207,7 @@ class S3Store:
             )
         except ObjectNotFoundError:
             return None
-        # Of an upload in parts, or encrypted with a key of the server's, the tag is no MD5.
+        # The tag of a multipart or server-side encrypted upload is not an MD5 digest.
         tag = answer.get("ETag", "").strip('"')
         md5 = tag if len(tag) == 32 else None
         return ObjectInfo(key, answer["ContentLength"], answer["LastModified"], md5)
@@ -215,8 +215,8 @@ class S3Store:
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
         """Objects with this prefix and a key greater than `after`, in key order.
 
-        SeaweedFS lists folder by folder ("a/x" before "a-b"), and its `StartAfter` leaves keys out:
-        there each folder on the way is read and sorted. Other servers without order raise an error.
+        SeaweedFS lists folder by folder ("a/x" before "a-b"), and its `StartAfter` omits keys:
+        there each folder is read and sorted. For other servers, a wrong order is an error.
         """
         if self._by_folder is None:
             self._by_folder = self._lists_by_folder(prefix)
@@ -263,7 +263,7 @@ class S3Store:
             Key=key,
             Body=data,
             ContentType=content_type,
-            # The server refuses a damaged body; MD5 is the digest that all servers know.
+            # The server rejects a damaged body; all servers support MD5.
             ContentMD5=_md5(data),
             **condition,
         )
@@ -315,7 +315,7 @@ class S3Store:
 
     def _create_bucket(self) -> None:
         place = {}
-        if self._region not in ("", "us-east-1"):  # AWS refuses its default region here
+        if self._region not in ("", "us-east-1"):  # AWS rejects its default region here
             place = {"CreateBucketConfiguration": {"LocationConstraint": self._region}}
         try:
             self._client.create_bucket(Bucket=self._bucket, **place)
@@ -350,7 +350,7 @@ class S3Store:
         if isinstance(error, _ForeignAnswerError):
             return f"{self._server} answers with {text}"
         hint = next((hint for kind, hint in _HINTS_OF_KINDS if isinstance(error, kind)), "")
-        # With an own address and keys the client reads none of them.
+        # With an own endpoint and keys the client reads none of them.
         names = sorted(name for name in os.environ if name.startswith(self._variables))
         return text + hint + (f"; check {', '.join(names)}" if names else "")
 
@@ -359,7 +359,7 @@ class S3Store:
     ) -> None:
         """Raise for an answer of a proxy, an ingress or a sign-in page.
 
-        Runs before botocore reads the answer: it would follow any redirect as one to another
+        Runs before botocore parses the answer: it would treat any redirect as one to another
         region.
         """
         status, headers = response_dict["status_code"], response_dict["headers"]
@@ -388,7 +388,7 @@ class S3Store:
 
 
 class _ForeignAnswerError(BotoCoreError):  # type: ignore[misc]  # botocore has no types
-    """An answer that no S3 server gives; `why` says what it is."""
+    """An answer that is not from an S3 server; `why` describes it."""
 
     fmt = "{why}"
 
@@ -409,9 +409,9 @@ def _is_s3(operation: str, headers: Any, body: Any) -> bool:
 
 
 def _core_session(*, isolated: bool) -> Any:
-    """Botocore with a faster parser of times, which take 60 % of a listing.
+    """A botocore session with a faster time parser; the default one takes 60 % of a listing.
 
-    An `isolated` one reads no file and no variable of the user except for AWS_CA_BUNDLE.
+    If `isolated`, it reads no files and no variables of the user except AWS_CA_BUNDLE.
     """
     variables = {
         name: (None, None, default, convert)
@@ -426,7 +426,7 @@ def _core_session(*, isolated: bool) -> Any:
 
 
 def _moment(value: Any) -> datetime:
-    """Times of listings are ISO 8601, those of headers RFC 9110; others are left to botocore."""
+    """Parse ISO 8601 times of listings and RFC 9110 times of headers; botocore parses others."""
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             found = read(value)
@@ -439,18 +439,18 @@ def _moment(value: Any) -> datetime:
 
 def _config(attempts: int, *, isolated: bool, own: bool) -> Any:
     return Config(
-        proxies={} if own else None,  # None leaves it to HTTP_PROXY, HTTPS_PROXY and NO_PROXY
+        proxies={} if own else None,  # None uses HTTP_PROXY, HTTPS_PROXY and NO_PROXY
         ignore_configured_endpoint_urls=True if isolated else None,
-        # Without it boto3 signs URLs for other servers by the old version 2.
+        # Without it boto3 signs URLs for other servers with the old version 2.
         signature_version="s3v4",
         connect_timeout=2,
         read_timeout=10,
         retries={"mode": "standard", "total_max_attempts": attempts},
         s3={"addressing_style": "path"},
         max_pool_connections=32,
-        # The default reveals the environment, and is assembled for each request.
+        # The default reveals the environment, and is built for each request.
         user_agent="rlaif",
-        # Newer boto3 adds checksum trailers by default, which many servers do not read.
+        # Newer boto3 adds checksum trailers by default, which many servers do not support.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
@@ -467,7 +467,7 @@ def _md5(data: bytes) -> str:
 
 
 def _add_md5(params: dict[str, Any], **_: object) -> None:
-    # boto3 sends a CRC32 here, but older servers insist on the digest that S3 first asked for.
+    # boto3 sends a CRC32 here, but older servers require an MD5 digest.
     params["headers"]["Content-MD5"] = _md5(params["body"])
 
 
@@ -486,7 +486,7 @@ def _content_type(error: ClientError) -> str:
 
 
 def _is_missing(error: Exception) -> bool:
-    """Whether S3 itself says that there is no such object; a proxy's 404 does not."""
+    """Whether S3 itself reports a missing object, unlike a proxy's 404."""
     if not isinstance(error, ClientError) or _is_foreign(error):
         return False
     return _code(error) in ("NoSuchKey", "NotFound", "404")

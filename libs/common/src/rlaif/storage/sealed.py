@@ -1,4 +1,4 @@
-"""Reads objects of a known digest: the bytes that were stored, or an error. Writes such objects."""
+"""Reads and writes objects with a known digest; damage is detected and repaired."""
 
 import hashlib
 import logging
@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 def put(store: ObjectStore, key: str, data: bytes, *, content_type: str = BINARY) -> bool:
     """Store an object whose key determines its content; False if it was stored already. Blocks.
 
-    An object with other bytes is damaged, as every writer has the same: it is replaced.
+    An object with other bytes is damaged, as every writer stores the same: it is replaced.
     """
     info = store.head(key)
     if info is not None:
@@ -28,7 +28,7 @@ def put(store: ObjectStore, key: str, data: bytes, *, content_type: str = BINARY
 
 
 def read(store: ObjectStore, key: str, sha256: str, max_bytes: int | None = None) -> bytes:
-    """The object's bytes, which have the digest; `max_bytes` as of `get`. Blocks."""
+    """The object's bytes, else ObjectCorruptError for another digest. Blocks."""
     data = store.get(key, max_bytes)
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:

@@ -1,7 +1,7 @@
-"""A store whose current state is known: from the calls that pass, or from a probe while none does.
+"""Monitors the state of a store by the outcomes of its calls, or by probes while there are none.
 
-A failed read is forgotten at the next answer. A failed write stays known until a write succeeds: a
-server with a full disk still reads.
+A failed read is cleared by the next answer. A failed write is cleared only by a successful write: a
+server with a full disk still answers reads.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from rlaif.storage.probe import SCRATCH
 
 PROBE_KEY = f"{SCRATCH}watch"
 _PROBE_BYTES = bytes(65_536)
-"""As large as a small object: a full disk may still take a few bytes."""
+"""As large as a small object: a full disk may still accept a few bytes."""
 
 
 class WatchedStore:
-    """A store that notes the outcome of every call; thread-safe.
+    """A store that records the outcome of every call; thread-safe.
 
-    `run` probes it when no call was answered for `every` seconds, or after a failed write. A probe
-    without an answer in `limit` seconds is a failure.
+    `run` probes it if no call was answered for `every` seconds, or after a failed write. A probe
+    without an answer within `limit` seconds is a failure.
     """
 
     def __init__(self, store: ObjectStore, *, every: float = 5.0, limit: float = 3.0) -> None:
@@ -39,7 +39,7 @@ class WatchedStore:
         self._write_issue: str | None = None
 
     def check(self) -> str | None:
-        """Why the store does not work now; None if it does."""
+        """The current problem of the store; None if it works."""
         return self._write_issue or self._read_issue
 
     async def run(self) -> None:
@@ -50,11 +50,11 @@ class WatchedStore:
                 await asyncio.wait((probing,), timeout=self._limit)
                 if not probing.done():
                     self._read_issue = f"{self.url} gave no answer for {self._limit:g} s"
-                await probing  # a thread cannot be stopped, and a second one would hang as well
+                await probing  # a thread cannot be stopped, and a second one would hang too
             await asyncio.sleep(self._every)
 
     def _probe(self) -> None:
-        with contextlib.suppress(StorageError):  # noted by the call itself
+        with contextlib.suppress(StorageError):  # recorded by the call itself
             if self._write_issue is None:
                 self.head(PROBE_KEY)
             else:

@@ -1,7 +1,7 @@
-"""Spans: a segment is one trace from its capture to its label, and so is a request.
+"""Spans: each segment, from capture to label, and each request is one trace.
 
-Ids travel in the W3C trace context. Without OpenTelemetry's SDK nothing is recorded, and the ids
-still connect log lines and events.
+Ids are passed on in the W3C trace context. Without the OpenTelemetry SDK nothing is recorded, but
+the ids still connect log lines and events.
 """
 
 import os
@@ -28,7 +28,7 @@ _EXPORTERS = "opentelemetry_traces_exporter"
 
 
 class UnknownExporterError(Exception):
-    """No installed package has the exporter that is asked for."""
+    """No installed package provides the requested exporter."""
 
 
 @contextmanager
@@ -40,36 +40,36 @@ def span(
     attributes: Mapping[str, str] | None = None,
     recorded: bool = True,
 ) -> Iterator[Span]:
-    """A span that is current inside: part of the trace of `cause`, a `traceparent`, or the current.
+    """Open a span in the trace of `cause`, a `traceparent`, else in the current trace.
 
-    Names are few, ids are attributes. A span that is not `recorded` has ids only.
+    Use few names, with ids as attributes. A span that is not `recorded` has ids only.
     """
     context = None if cause is None else _W3C.extract({"traceparent": cause})
     parent = trace.get_current_span(context).get_span_context()
     made: Span = NonRecordingSpan(parent)
     if recorded:
         made = _TRACER.start_span(name, context, SpanKind[kind.upper()], attributes)
-    if made.get_span_context().span_id == parent.span_id:  # there is no SDK to make one
+    if made.get_span_context().span_id == parent.span_id:  # no SDK is installed
         made = NonRecordingSpan(_child_of(parent))
     with trace.use_span(made, end_on_exit=True):
         yield made
 
 
 def current_traceparent() -> str | None:
-    """The `traceparent` of the current span, to be passed on; None outside any."""
+    """The `traceparent` of the current span, to be passed on; None outside any span."""
     carrier: dict[str, str] = {}
     _W3C.inject(carrier)
     return carrier.get("traceparent")
 
 
 def current_trace_id() -> str | None:
-    """32 hexadecimal digits; None outside any span."""
+    """The current trace id, 32 hexadecimal digits; None outside any span."""
     context = trace.get_current_span().get_span_context()
     return format_trace_id(context.trace_id) if context.is_valid else None
 
 
 def export_spans(service: str) -> None:
-    """Send this process's spans where `OTEL_TRACES_EXPORTER` says: console, otlp or none.
+    """Export this process's spans according to `OTEL_TRACES_EXPORTER`: console, otlp or none.
 
     Raises:
         UnknownExporterError: It is not installed.

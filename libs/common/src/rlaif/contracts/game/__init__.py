@@ -1,1 +1,1 @@
-"""Captures, exported segments, films, and what an observation and a description contain."""
+"""Captures, exported segments, films, and the contents of observations and descriptions."""

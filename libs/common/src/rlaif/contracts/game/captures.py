@@ -1,4 +1,4 @@
-"""A capture: everything needed to replay a segment, and its rewards; 2 kB."""
+"""A capture: all inputs for the replay of a segment, and its rewards; about 2 kB."""
 
 from itertools import pairwise
 from typing import Annotated, Literal, Self
@@ -35,7 +35,7 @@ RoomNumber = tuple[int, int]
 
 
 class SegmentPay(Contract):
-    """Rewards of the steps of a segment: for people, never for judges.
+    """Rewards of the steps of a segment, for display only, never for judges.
 
     The shaping reward is that of a segment at the start of an episode, at the model's full weight
     (`rlaif.reward_net.pay`): during a ramp-in, PPO gets less.
@@ -43,19 +43,19 @@ class SegmentPay(Contract):
 
     game: tuple[Amount, ...] = Field(description="Environment rewards that are not 0, in order.")
     parts: dict[str, tuple[Amount, ...]] = Field(
-        description="Part → its rewards, likewise; in each step the parts sum to `game`."
+        description="Part → its nonzero rewards; in each step the parts sum to `game`."
     )
     reward_model_version: int | None = Field(
         default=None, description="Version that was live at the segment's end."
     )
-    weight: float | None = Field(default=None, description="Of the potential.")
+    weight: float | None = Field(default=None, description="Weight of the potential.")
     gamma: float | None = Field(default=None, description="Discount of a step of four frames.")
     potentials: tuple[float, ...] | None = Field(
         default=None,
         description="Of the state before the first step, then after each; null without a model.",
     )
     model: tuple[float, ...] | None = Field(
-        default=None, description="Shaping reward of each step; null likewise."
+        default=None, description="Shaping reward of each step; null without a model."
     )
 
     @property
@@ -92,7 +92,7 @@ class Capture(Contract):
     start_ram_sha256: Sha256
     end_ram_sha256: Sha256
     ended: Literal["running", "terminated", "truncated"] = "running"
-    env_step: int = Field(ge=0, description="Environment steps of the run when it was captured.")
+    env_step: int = Field(ge=0, description="Environment steps of the run at the capture.")
     policy_iteration: int = Field(default=0, ge=0)
     reward_model_version: int | None = None
     selected_by: str = "uniform"
@@ -115,5 +115,5 @@ class Capture(Contract):
         ):
             steps = [step for step, _ in waits]
             if steps and (steps[-1] >= len(actions) or any(a >= b for a, b in pairwise(steps))):
-                raise ValueError("waits name steps that were played, in rising order")
+                raise ValueError("waits must name played steps in increasing order")
         return self

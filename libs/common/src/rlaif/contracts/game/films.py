@@ -4,7 +4,7 @@
     index     JSON, `FilmIndex`
     pictures  one after the other
 
-Lossless. A picture contains only the change since the one before and is drawn over it.
+Lossless. A picture contains only the change since the previous one and is drawn over it.
 """
 
 import struct
@@ -24,7 +24,7 @@ _LENGTH = struct.Struct("<I")
 
 
 class FilmError(ValueError):
-    """The bytes are no film."""
+    """The bytes are not a valid film."""
 
 
 @dataclass(frozen=True)
@@ -49,17 +49,17 @@ class FilmPicture(Contract):
     """Position of one picture."""
 
     step: int = Field(ge=0, description="Decision step after which it was taken.")
-    frame: int = Field(ge=0, description="Game frames of the segment until then, 60 a second.")
-    x: int = Field(default=0, ge=0, description="Left edge of what changed, pixels, even.")
+    frame: int = Field(ge=0, description="Game frames since the start of the segment, at 60 Hz.")
+    x: int = Field(default=0, ge=0, description="Left edge of the change, in pixels, even.")
     y: int = Field(default=0, ge=0, description="Top edge, even.")
     width: int = Field(ge=0)
     height: int = Field(ge=0)
     camera_x: int | None = Field(
-        default=None, description="Pixel of the room at the screen's left edge; null: not known."
+        default=None, description="Pixel of the room at the screen's left edge; null: unknown."
     )
-    camera_y: int | None = Field(default=None, description="And under its status bar.")
+    camera_y: int | None = Field(default=None, description="The same at the status bar's bottom.")
     offset: int = Field(ge=0, description="Byte after the index.")
-    length: int = Field(ge=0, description="Bytes; 0 when nothing changed.")
+    length: int = Field(ge=0, description="Bytes; 0 without a change.")
 
 
 class FilmIndex(Contract):
@@ -80,7 +80,7 @@ def pack_film(
     type: Literal["image/webp", "image/png"] = "image/webp",
     size: tuple[int, int] = (160, 144),
 ) -> bytes:
-    """A film of these pictures, in order; `size` is (width, height); ValueError without any."""
+    """Pack pictures in order into a film; `size` is (width, height); ValueError without any."""
     body = bytearray()
     index = []
     for patch in patches:
@@ -96,9 +96,9 @@ def pack_film(
 
 
 def unpack_film(data: bytes) -> tuple[FilmIndex, list[bytes]]:
-    """The index, and the bytes of each picture; raises `FilmError`."""
+    """Return the index and the bytes of each picture; raises `FilmError`."""
     if len(data) < _LENGTH.size:
-        raise FilmError("shorter than its first number")
+        raise FilmError("shorter than its length field")
     (length,) = _LENGTH.unpack_from(data)
     start = _LENGTH.size + length
     if start > len(data):

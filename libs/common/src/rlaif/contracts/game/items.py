@@ -39,15 +39,15 @@ NAMED_ITEMS: dict[str, int] = {
 }
 """Name in a description → bit in wObtainedTreasureFlags.
 
-What is named stays with the player or opens the way, so gaining it is progress. Left out are
-treasures that a description counts elsewhere (money, hearts, keys, essences), parts of other
-treasures, what every file contains, and what only Oracle of Ages has.
+These items are permanent or unlock paths, so gaining one is progress. Omitted are treasures that a
+description counts elsewhere (money, hearts, keys, essences), parts of other treasures, items that
+every saved game contains, and those of Oracle of Ages only.
 """
 
 DUNGEON_ITEMS = ("map", "compass", "boss_key")
-"""What belongs to a dungeon and is described for the current one; small keys are counted."""
+"""Items of a dungeon, described for the current one; small keys are counted separately."""
 
 SEASON_POWERS: dict[str, str] = {
     season: f"power_of_{season}" for season in ("spring", "summer", "autumn", "winter")
 }
-"""Season → what owning it is called, in the game where each is an objective of its own."""
+"""Season → name of its power, in games where each power is an objective."""

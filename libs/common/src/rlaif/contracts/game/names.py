@@ -1,6 +1,6 @@
 """Names of games and places in descriptions of a state, which judges can look up in a guide.
 
-They are facts of the games that the memory map fits, never text from a cartridge.
+They are facts about the games of the memory map, never text from a cartridge.
 """
 
 import re
@@ -41,14 +41,14 @@ SEEDLING_ROOMS: dict[tuple[int, int], str] = {
     (4, 0x1C): "Root Cave",
     (4, 0x1D): "Hop Hall",
 }
-"""(Group, room) → what Seedling Vale calls it in its status bar: cartridge/data/rooms.c."""
+"""(Group, room) → name in the status bar of Seedling Vale: cartridge/data/rooms.c."""
 
 ORACLE_DUNGEONS: tuple[str, ...] = (
     "Hero's Cave", "Gnarled Root Dungeon", "Snake's Remains", "Poison Moth's Lair",
     "Dancing Dragon Dungeon", "Unicorn's Cave", "Ancient Ruins", "Explorer's Crypt",
     "Sword & Shield Maze", "Onox's Castle", "Room of Rites", "Hero's Cave (linked)",
 )  # fmt: skip
-"""Dungeons of Oracle of Seasons by their number."""
+"""Dungeons of Oracle of Seasons by number."""
 
 WORLD_FIRST_WORDS: tuple[str, ...] = (
     "Ash", "Amber", "Birch", "Bramble", "Brook", "Clay", "Clover", "Copper", "Crow", "Dew",
@@ -76,8 +76,8 @@ WORLD_PEOPLE: tuple[str, ...] = (
     "Fern", "Sorrel", "Bryony", "Rowan", "Tansy", "Alder", "Hazel", "Linden", "Sage", "Clover",
     "Reed", "Elm",
 )  # fmt: skip
-"""Of generated worlds: a place is called by a first word and a noun of its kind, a house after
-someone."""
+"""Persons of generated worlds, after whom houses are named; other places have a first word and a
+noun of their type."""
 _WORLD_PLACES = (
     *(
         f"{first} {noun}"
@@ -95,14 +95,14 @@ NAMED_PLACES = frozenset({*SEEDLING_ROOMS.values(), *ORACLE_DUNGEONS, *_WORLD_PL
 
 
 def seed_and_size(game: str) -> tuple[int, int] | None:
-    """Of a generated world, which is called `world-SEED-SIZE`; None for any other game."""
+    """Seed and size of a generated world, named `world-SEED-SIZE`; None for any other game."""
     found = _WORLD.fullmatch(game)
     return None if found is None else (int(found[1]), int(found[2]))
 
 
 @cache
 def world_names(seeds: str) -> tuple[str, ...]:
-    """Worlds by their seeds: `7` or `1-64`, of 30 rooms, or of as many as in `1-64x60`."""
+    """Names of worlds by seeds: `7` or `1-64` with 30 rooms each, `1-64x60` with 60."""
     found = WORLD_SEEDS.fullmatch(seeds)
     if found is None:
         return ()
@@ -111,5 +111,5 @@ def world_names(seeds: str) -> tuple[str, ...]:
 
 
 def is_named_game(game: str) -> bool:
-    """Whether the memory map fits a game, by its name."""
+    """Whether the memory map supports the game of this name."""
     return game in NAMED_GAMES or seed_and_size(game) is not None

@@ -1,6 +1,6 @@
 """The observation layout: meaning of each of the 128 numbers, float32 in [0, 1].
 
-Networks depend on index and meaning of a slot: any change is a new `LAYOUT_VERSION`.
+Networks depend on index and meaning of each slot: any change requires a new `LAYOUT_VERSION`.
 `rlaif.game.encoder` computes the numbers.
 """
 
@@ -10,13 +10,13 @@ LAYOUT_VERSION = "v1"
 OBSERVATION_SIZE = 128
 
 WALLS_RADIUS = 2
-"""The walls grid reaches this many half tiles (8 px) from the player's: 5 by 5."""
+"""Radius of the walls grid around the player in half tiles (8 px): 5 by 5."""
 
 RAY_LENGTH = 8
-"""A ray looks this many half tiles ahead."""
+"""Maximum length of a ray in half tiles."""
 
 ENEMY_SLOTS = 3
-"""So many nearest enemies are seen."""
+"""Number of observed enemies, the nearest ones."""
 
 TREASURE_SLOTS: dict[str, int] = {
     "rod_of_seasons": 0x07,
@@ -25,7 +25,7 @@ TREASURE_SLOTS: dict[str, int] = {
     "flippers": 0x2E,
     "seed_satchel": 0x19,
 }
-"""Treasures with a slot of their own: slot `has_<name>` → bit in wObtainedTreasureFlags."""
+"""Treasures with their own slot `has_<name>` → bit in wObtainedTreasureFlags."""
 
 STORY_KEYS: dict[str, int] = {
     "gnarled_key": 0x42,
@@ -37,7 +37,7 @@ STORY_KEYS: dict[str, int] = {
     "square_jewel": 0x4E,
     "x_shaped_jewel": 0x4F,
 }
-"""Treasures that open a place of the story; slot `story_keys` counts them."""
+"""Treasures that open a place of the story, counted by slot `story_keys`."""
 
 OTHER_TOOLS: dict[str, int] = {
     "boomerang": 0x06,
@@ -45,14 +45,14 @@ OTHER_TOOLS: dict[str, int] = {
     "slingshot": 0x13,
     "shovel": 0x15,
 }
-"""Slot `other_tools` counts them."""
+"""Tools counted by slot `other_tools`."""
 
 _SIDES = ("north", "east", "south", "west")
 
 
 @dataclass(frozen=True)
 class Slot:
-    """One number of the observation; `scale` is the raw value of 1, larger ones are clipped."""
+    """One number of the observation; raw values are divided by `scale` and clipped at 1."""
 
     index: int
     name: str
@@ -201,7 +201,7 @@ LAYOUT: tuple[Slot, ...] = tuple(
         )
     )
 )  # fmt: skip
-"""The slots by index."""
+"""Slots by index."""
 
 _INDEX_BY_NAME = {slot.name: slot.index for slot in LAYOUT}
 
@@ -227,8 +227,8 @@ _LASTING = (
 LASTING_SLOTS: tuple[int, ...] = tuple(slot_index(name) for name in _LASTING)
 """Slots of position and lasting progress, the inputs of a potential.
 
-The others are transient (menus, text, facing, enemies, health), follow from the position (walls,
-exits), or count wandering (`rooms_visited`): their potential would reward opening a menu.
+The others are transient (menus, text, facing, enemies, health), implied by the position (walls,
+exits), or reward wandering (`rooms_visited`): a potential of them could reward opening a menu.
 """
 
 QUEST_SLOTS: tuple[int, ...] = tuple(
@@ -238,4 +238,4 @@ QUEST_SLOTS: tuple[int, ...] = tuple(
         *("essences", *(f"has_{name}" for name in TREASURE_SLOTS), "story_keys", "other_tools"),
     )
 )
-"""Slots of what is owned for good: having more of it is never a step back."""
+"""Slots of permanent possessions: more is never a regression."""

@@ -16,7 +16,7 @@ class StoredFile(Contract):
 
 
 class SegmentManifest(Contract):
-    """`{episode_id}/{segment_id}/manifest.json`: the segment exists once this object does."""
+    """`{episode_id}/{segment_id}/manifest.json`: the segment exists once this object exists."""
 
     schema_version: Literal[1] = 1
     segment_id: Id
@@ -35,7 +35,7 @@ class SegmentManifest(Contract):
     states: StoredFile
     observations: StoredFile
     pictures: tuple[StoredFile, ...]
-    picture_steps: tuple[int, ...] = Field(description="Decision step after which each was taken.")
+    picture_steps: tuple[int, ...] = Field(description="Decision step before each picture.")
     exporter_version: str
     env_step: int = Field(ge=0)
     created_at: AwareDatetime

@@ -1,1 +1,1 @@
-"""What judges read and what they and people say about segments."""
+"""Inputs and outputs of judges, and human reviews of segments."""

@@ -10,8 +10,8 @@ from rlaif.contracts.model import Contract, Id, Sha256, Share
 Preference = Literal["first", "second", "tie"]
 
 WhyCompared = Literal["near_tie", "uncertain", "ram_tie", "uniform"]
-"""Why a pair was chosen: its scores nearly tie, the reward model's networks disagree, RAM cannot
-distinguish the two (the vision judge sees pictures), or drawn uniformly, for unbiased measures."""
+"""Reason for choosing a pair: its scores nearly tie, the reward model's networks disagree, RAM
+cannot distinguish the two (the vision judge sees pictures), or drawn uniformly, without bias."""
 
 
 class ComparisonRecord(Contract):
@@ -25,10 +25,10 @@ class ComparisonRecord(Contract):
     first_score_sha256: Sha256
     second_score_sha256: Sha256
     first_shown_first: Preference | None = Field(
-        description="Answer when `first` was shown first; null without one."
+        description="Answer with `first` shown first; null without one."
     )
     second_shown_first: Preference | None = Field(
-        description="Answer when `second` was shown first; null without one."
+        description="Answer with `second` shown first; null without one."
     )
     soft: Share | None = Field(
         description="1 when both orders prefer `first`, 0 when both prefer `second`, 0.5 for a tie "
@@ -52,9 +52,9 @@ class WantedPair(Contract):
 
 
 class WantedComparisons(Contract):
-    """`reward_model/wanted_comparisons.json` in the models' bucket, read by judges.
+    """`reward_model/wanted_comparisons.json` in the models bucket, read by judges.
 
-    Rewritten after each training; it may be lost or old without harm.
+    Rewritten after each training; a lost or outdated object does no harm.
     """
 
     schema_version: Literal[1] = 1

@@ -1,7 +1,7 @@
 """The evidence: facts on one segment for a judge, in about 600 tokens of JSON.
 
 Unknown or malformed facts are None, never 0. Prompts, caches and scores depend on the JSON byte for
-byte: any change of a name, place or unit is a new `EVIDENCE_VERSION`.
+byte: any change of a name, order or unit requires a new `EVIDENCE_VERSION`.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from rlaif.contracts.model import Contract
 EVIDENCE_VERSION = "evidence-3"
 """Part of the judge configuration."""
 
-# Strict: true is no number, and "3" is none either.
+# Strict: neither true nor "3" is accepted as a number.
 Whole = Annotated[int, Strict()]
 Number = Whole | Annotated[float, Strict()]
 Flag = Annotated[bool, Strict()]
@@ -154,7 +154,7 @@ class Puzzle(_Facts):
 
 
 class Evidence(_Facts):
-    """The evidence of one segment; the sections in the order in which a model reads them."""
+    """The evidence of one segment, with the sections in prompt order."""
 
     segment: Span = Span()
     start: Moment = Moment()
@@ -172,7 +172,7 @@ class Evidence(_Facts):
         return self.end.hearts == 0 or (self.changes.deaths or 0) > 0
 
     def share(self, steps: int | None) -> float | None:
-        """These steps as a share of the segment."""
+        """These steps as a share of the segment; None if unknown."""
         return None if steps is None or not self.segment.steps else steps / self.segment.steps
 
     def sha256(self) -> str:

@@ -1,9 +1,9 @@
 """Position of the player on the quest: the scale of a segment's label value.
 
 For the start and the end of a segment, a judge names the next objective of the game's guide and the
-remaining distance to it. The position is the number of objectives reached plus 0.9 * the share of
-the way to the next one. The label of a segment is the rise of the position, like the shaping
-reward is the rise of the potential.
+remaining distance to it. The position is the number of objectives reached plus 0.9 * the covered
+share of the path to the next one. The label of a segment is the rise of the position, as the
+shaping reward is the rise of the potential.
 """
 
 from typing import Literal
@@ -16,24 +16,24 @@ Source = Literal["votes", "computed", "human"]
 """Source of a judgement: language models, the game's RAM, or a person."""
 
 FARTHEST = 20
-"""Largest distance that is reported, in half screens; a screen is 160 pixels wide."""
+"""Maximum reported distance in half screens; a screen is 160 pixels wide."""
 
-_WAY = 0.9
-"""Share of a position for the distance to an objective; the rest is for reaching it."""
+_PATH_SHARE = 0.9
+"""Part of an objective for the path to it; the rest is for reaching it."""
 
 SAME_PLACE = 0.03
-"""Smaller rises count as none; one half screen is 0.045."""
+"""Smaller rises count as 0; half a screen is 0.045."""
 
 
 class QuestPosition(Contract):
-    """Position of the player at one time, by the votes."""
+    """Position of the player at one time, from the votes."""
 
     objective: Positive = Field(description="Number of the guide's next objective.")
     distance: float = Field(ge=0, le=FARTHEST, description="In half screens, mean of the votes.")
 
     @property
     def position(self) -> float:
-        return self.objective - 1 + _WAY * (1.0 - self.distance / FARTHEST)
+        return self.objective - 1 + _PATH_SHARE * (1.0 - self.distance / FARTHEST)
 
 
 class QuestProgress(Contract):
@@ -50,7 +50,7 @@ class QuestProgress(Contract):
 
     @property
     def rise(self) -> float:
-        """Progress in objectives; negative: away from them."""
+        """Progress in objectives; negative for a regression."""
         return self.end.position - self.start.position
 
 

@@ -1,7 +1,7 @@
 """Human reviews: pairs to compare, the log of votes, and agreement of judges with people.
 
-`reward_model/votes/{number}.json` in the models' bucket holds one `VoteRecord`, which is never
-changed; a withdrawal is another record. The other types are bodies of the REST API.
+`reward_model/votes/{number}.json` in the models bucket holds one immutable `VoteRecord`; a
+withdrawal is another record. The other types are bodies of the REST API.
 """
 
 from typing import Annotated, Literal
@@ -14,10 +14,10 @@ Lean = Literal["a", "b", "equal"]
 """The better one of a pair."""
 
 Choice = Literal["a", "b", "equal", "skip"]
-"""A person's answer; `skip` carries no opinion; this person is not asked again."""
+"""A person's answer; after `skip`, without an opinion, the person is not asked again."""
 
 WhyReviewed = Literal["networks", "judges", "judges_against_model", "uniform", "asked"]
-"""Why a pair was shown: disagreement of the reward model's networks, of the judges' votes, or of
+"""Reason for showing a pair: disagreement of the reward model's networks, of judges' votes, or of
 judges and model; drawn uniformly, to measure agreement; or requested by a person."""
 
 PANEL, SIDE_BY_SIDE, RAM, MODEL = "panel", "side-by-side", "ram", "reward-model"
@@ -30,7 +30,7 @@ PAIR_PATTERN = r"^[a-z0-9][a-z0-9-]{0,63}--[a-z0-9][a-z0-9-]{0,63}$"
 """Id of a pair: both segments, the smaller id first."""
 
 MAX_NEXT = 8
-"""Pairs that are given at once: a page prefetches the next one."""
+"""Maximum pairs per request: a page prefetches the next one."""
 
 ENOUGH_VOTES = 20
 """Minimum number of votes for a kappa: at 20 its interval is about ±0.4."""
@@ -60,7 +60,7 @@ class Verdict(Contract):
     """Opinions on the pair at the time of the vote."""
 
     judge_config: Id | None = None
-    model_version: Positive | None = Field(default=None, description="The model that was live.")
+    model_version: Positive | None = Field(default=None, description="The live model.")
     opinions: tuple[Opinion, ...] = ()
 
     def of(self, rater: str) -> Opinion | None:
@@ -73,8 +73,8 @@ class VoteRecord(Contract):
     schema_version: Literal[1] = 1
     number: Positive
     kind: Literal["vote", "undo"]
-    actor: str = Field(min_length=1, max_length=64, description="Name that the voter gave.")
-    a: Id = Field(description="Segment that was shown as A.")
+    actor: str = Field(min_length=1, max_length=64, description="Name given by the voter.")
+    a: Id = Field(description="Segment shown as A.")
     b: Id
     choice: Choice | None = Field(default=None, description="Null in a withdrawal.")
     undoes: Positive | None = Field(default=None, description="Number of the withdrawn vote.")
@@ -113,7 +113,7 @@ class PairList(BaseModel, frozen=True):
     """Pairs to review, most wanted first."""
 
     items: tuple[PairToReview, ...]
-    labels: int = Field(description="Labels of which pairs are made.")
+    labels: int = Field(description="Labels from which pairs are drawn.")
 
 
 class VoteRequest(BaseModel, frozen=True, extra="forbid"):
@@ -132,7 +132,7 @@ class UndoRequest(BaseModel, frozen=True, extra="forbid"):
 
 
 class Word(BaseModel, frozen=True):
-    """Text of one call of a judge about one of the two."""
+    """Answer of one call of a judge on one of the two segments."""
 
     of: Literal["a", "b"]
     judge: str
@@ -147,7 +147,7 @@ class VoteReport(BaseModel, frozen=True):
     record: VoteRecord
     agreed: int = Field(description="Judges that agree with the vote.")
     asked: int = Field(description="Judges with an opinion on this pair.")
-    words: tuple[Word, ...] = Field(description="Of the judges' calls.")
+    words: tuple[Word, ...] = Field(description="Answers of the judges' calls.")
 
 
 class Agreement(BaseModel, frozen=True):
@@ -167,10 +167,10 @@ class AgreementReport(BaseModel, frozen=True):
     """Judges against people."""
 
     votes: int = Field(description="Votes ever cast, without skips.")
-    blind: int = Field(description="Votes without seeing any other opinion; only these count.")
+    blind: int = Field(description="Votes cast without seeing any other opinion; only these count.")
     undone: int = Field(description="Withdrawn votes; blind ones among them count.")
     skipped: int
-    people: int = Field(description="Distinct voters, by the names they gave.")
+    people: int = Field(description="Distinct voters, by given name.")
     teaching: int = Field(default=0, description="Voted pairs of labels for the next training.")
     enough_votes: int = ENOUGH_VOTES
     raters: tuple[Agreement, ...] = Field(description="Over all pairs: mostly disputed ones.")

@@ -1,4 +1,4 @@
-"""Scores of one segment. A judge that fails or abstains leaves no number."""
+"""Scores of one segment. A failed or abstaining judge contributes no number."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -55,28 +55,28 @@ class JudgeCallRecord(Contract):
     outcome: Literal["ok", "invalid", "throttled", "error", "timeout"]
     latency_seconds: Seconds
     rationale: str | None = None
-    detail: str | None = Field(default=None, description="Of a failure.")
+    detail: str | None = Field(default=None, description="Details of a failure.")
     variant: Count = Field(default=0, description="Order of the facts, and wording.")
     system_sha256: Sha256 | None = Field(
         default=None, description="Digest of the frozen part: guide, rubric and schema."
     )
     engine: str | None = Field(default=None, description="As reported by the server.")
-    answer: str | None = Field(default=None, description="Raw text, cut at 2,000 characters.")
-    cached: bool = Field(default=False, description="The answer to an equal request was used.")
+    answer: str | None = Field(default=None, description="Raw text, truncated to 2,000 characters.")
+    cached: bool = Field(default=False, description="Answer to an earlier equal request.")
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
     cached_tokens: Count | None = Field(
         default=None, description="Prompt tokens from the server's prefix cache."
     )
     finish_reason: str | None = Field(
-        default=None, description="Why the model stopped; `length` means cut off."
+        default=None, description="Reason why the model stopped; `length`: truncated."
     )
     fault: str | None = Field(
         default=None,
         description="throttled, refused, no_completion, length, server_error, unreachable, "
         "or connect_, write_, read_, pool_ or total_timeout.",
     )
-    status: int | None = Field(default=None, description="HTTP status, when it was not 200.")
+    status: int | None = Field(default=None, description="HTTP status other than 200.")
 
 
 class ScoreRecord(Contract):
@@ -91,14 +91,14 @@ class ScoreRecord(Contract):
     manifest_sha256: Sha256
     criteria: dict[str, CriterionScore]
     abstentions: dict[str, str] = Field(
-        default_factory=dict, description="Criterion → why it has no score."
+        default_factory=dict, description="Criterion → reason why it has no score."
     )
     weights: dict[str, float]
     weighted: Share | None = Field(
         description="Rubric mean over the judged criteria; null below half of the weight."
     )
     calls: tuple[JudgeCallRecord, ...]
-    env_step: Count = Field(default=0, description="Of the segment: orders labels in time.")
+    env_step: Count = Field(default=0, description="Step of the segment; orders labels in time.")
     created_at: AwareDatetime
     provenance: Literal["judges", "human"] = "judges"
     author: str | None = Field(default=None, description="Person that overrode the judges.")
@@ -107,14 +107,14 @@ class ScoreRecord(Contract):
         default=None, description="Digest of the evidence; equal for near-duplicates."
     )
     truth: dict[str, int] = Field(
-        default_factory=dict, description="Criterion → level that is known from RAM."
+        default_factory=dict, description="Criterion → level known from RAM."
     )
     known_rise: int | None = Field(
         default=None,
         ge=0,
         le=2,
-        description="Level of the rise on the quest where it is known from RAM; `progress` in "
-        "`truth` has another scale.",
+        description="Level of the rise on the quest, if known from RAM; `progress` in `truth` has "
+        "another scale.",
     )
     audits: dict[str, CriterionScore] = Field(
         default_factory=dict,
@@ -127,7 +127,7 @@ class ScoreRecord(Contract):
     distrusted: tuple[str, ...] = Field(
         default=(),
         description="Judges whose answers could not be parsed: the score is provisional until they "
-        "can be.",
+        "answer.",
     )
 
     @computed_field(  # type: ignore[prop-decorator]  # unsupported by mypy
@@ -165,7 +165,7 @@ def shares_by_source(
 def rubric_mean(values: dict[str, float], weights: dict[str, float]) -> float | None:
     """Weighted mean in [0, 1] of the judged criteria's values, each in [0, 1].
 
-    Nothing is imputed. None when the judged criteria have less than half of the weight.
+    Missing values are not imputed. None if the judged criteria have less than half of the weight.
     """
     judged = sum(weights[name] for name in values)
     if judged <= 0 or judged < 0.5 * sum(weights.values()):

@@ -1,1 +1,1 @@
-"""What a planner is asked and what it answers."""
+"""Requests to planners and their answers."""

@@ -1,7 +1,7 @@
 """The briefing: facts on one state of the game for a planner, in at most 600 tokens of JSON.
 
 Positions are tiles, [column, row] from the top left corner of the room; rooms are `group/room`,
-decimal. Unknown facts are None and left out. Texts are those of the game: data, not instructions.
+decimal. Unknown facts are None and omitted. Texts come from the game: data, not instructions.
 """
 
 import json
@@ -13,10 +13,10 @@ from rlaif.contracts.model import Contract
 from rlaif.contracts.planning.plans import Direction
 
 BRIEFING_VERSION = "briefing-1"
-"""Prompts and caches depend on the JSON byte for byte: any change of it is a new version."""
+"""Prompts and caches depend on the JSON byte for byte: any change requires a new version."""
 
 MAX_TOKENS = 600
-"""Longest briefing, by `Briefing.tokens`."""
+"""Maximum size of a briefing, by `Briefing.tokens`."""
 
 Whole = Annotated[int, Strict()]
 Tile = tuple[Whole, Whole]
@@ -57,7 +57,7 @@ MAP_MARKS: dict[str, str] = {
     "t": "lit torch",
     "O": "lever or orb to hit",
 }
-"""Mark on the map → its meaning; none is escaped by a fence."""
+"""Mark on the map → its meaning; the marks need no escapes in a fence."""
 
 
 class Exit(Contract):
@@ -113,7 +113,7 @@ class Briefing(Contract):
 
     @property
     def tokens(self) -> int:
-        """Upper estimate of the tokens of its JSON: three characters each; each mark is one."""
+        """Upper estimate of the tokens of the JSON: one per three characters, one per mark."""
         marks = sum(map(len, self.map))
         return marks + -(-(len(self.to_json()) - marks) // 3)
 

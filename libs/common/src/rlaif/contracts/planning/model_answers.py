@@ -1,7 +1,7 @@
-"""The one JSON object in the text of a language model.
+"""Extracts the single JSON object from the text of a language model.
 
-Reasoning, sentences and code fences around it are dropped; nothing is repaired. Two different
-objects, or a broken one, are no answer.
+Reasoning, sentences and code fences around it are dropped; nothing is repaired. Texts with two
+different objects or a malformed one are rejected.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import Any
 from rlaif.contracts.untrusted import NotJsonError, read_json
 
 MAX_CHARACTERS = 32 * 1024
-"""Longest text that is searched for an answer; reasoning is included."""
+"""Maximum length of a text with an answer, including reasoning."""
 
 _TAGS = r"think|thinking|thoughts?|reasoning|analysis|scratchpad|seed:think"
 _OPENS = (
@@ -23,7 +23,7 @@ _CLOSES = (
     rf"</(?:{_TAGS})>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<\|end\|>"
     r"|<channel\|>|<\|channel\|?>final[^{]{0,80}?<\|message\|>|\bassistantfinal(?=[\s`{])"
 )
-# gpt-oss marks channels, `assistantfinal` is left of it where special tokens are dropped.
+# gpt-oss marks channels; without special tokens, `assistantfinal` remains of the mark.
 _NEXT = re.compile(rf"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<object>\{{)", re.IGNORECASE)
 _CLOSE = re.compile(_CLOSES, re.IGNORECASE)
 _LOOKS_LIKE_JSON = re.compile(r'\{\s*"')
@@ -36,14 +36,14 @@ class NoAnswerError(ValueError):
 
 
 def without_reasoning(text: str) -> str:
-    """The text after a model's reasoning, whose opening mark may be missing."""
+    """The text after a model's reasoning; the opening mark may be missing."""
     return _split(text)[0]
 
 
 def read_answer_object(text: str) -> dict[str, Any]:
-    """The one JSON object of an answer, maybe repeated; raises NoAnswerError."""
+    """The single JSON object of an answer, which may be repeated; raises NoAnswerError."""
     if len(text) > MAX_CHARACTERS:
-        raise NoAnswerError(f"answer has {len(text)} characters, more than are read")
+        raise NoAnswerError(f"answer has {len(text)} characters, more than the limit")
     _, found = _split(text)
     if not found:
         raise NoAnswerError(f"no JSON object in {len(text)} characters")
@@ -58,14 +58,14 @@ def read_answer_object(text: str) -> dict[str, Any]:
 
 
 def whole_number(value: object) -> object:
-    """The integer that `2`, `2.0`, `"2"` or `"2.0"` stands for; anything else as it is."""
+    """The integer of `2`, `2.0`, `"2"` or `"2.0"`; any other value unchanged."""
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,9}(?:\.0+)?\s*", value, re.ASCII):
         value = float(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _split(text: str) -> tuple[str, list[str]]:
-    """(what follows the reasoning, the JSON objects in it); a broken object is one of them."""
+    """(text after the reasoning, its JSON objects, including malformed ones)."""
     begin, at, found = 0, 0, list[str]()
     while mark := _NEXT.search(text, at):
         at = mark.end()
@@ -83,7 +83,7 @@ def _split(text: str) -> tuple[str, list[str]]:
 
 
 def _end_of_braces(text: str, start: int, *, is_json: bool) -> int:
-    """Where what the brace at `start` opens ends; the end of the text when nothing closes it."""
+    """Index after the brace that matches the one at `start`; the end of the text without one."""
     if is_json:
         with contextlib.suppress(ValueError, RecursionError):
             return _DECODER.raw_decode(text, start)[1]

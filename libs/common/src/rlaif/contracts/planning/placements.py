@@ -1,7 +1,7 @@
-"""Placements: where on the quest a language model sees several states of a game.
+"""Placements: positions of several game states on the quest, by a language model.
 
 A state is a briefing. Its placement is the number of the guide's next objective and the remaining
-distance to it, as judges give them for the ends of a segment.
+distance to it, as in judges' answers for the ends of a segment.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ class States(Contract):
 
 
 def placement_schema(count: int, objectives: int) -> dict[str, Any]:
-    """JSON schema of the answer for some states of a quest with so many objectives."""
+    """JSON schema of the answer for `count` states of a quest with `objectives` objectives."""
     number = {"type": ["integer", "null"], "enum": [*range(1, objectives + 1), None]}
     distance = {"type": ["integer", "null"], "enum": [*range(FARTHEST + 1), None]}
     fields = {
@@ -38,10 +38,10 @@ def placement_schema(count: int, objectives: int) -> dict[str, Any]:
 
 
 def read_placements(text: str, count: int, objectives: int) -> tuple[QuestPosition | None, ...]:
-    """Read an answer; a state is None where it has no valid placement.
+    """Parse an answer; returns one position per state, None if it has no valid placement.
 
     Raises:
-        NoAnswerError: The text does not hold one JSON object, or it has no valid placement.
+        NoAnswerError: The text does not have exactly one JSON object, or no valid placement.
     """
     answer = read_answer_object(text)
     found: list[QuestPosition | None] = []

@@ -1,7 +1,7 @@
 """Answers of a planner: a plan of macros or one button.
 
-The text is untrusted: its one JSON object is read as a whole or not at all, with bounds on all
-values. A plan can name only tiles, rooms, items and choices.
+The text is untrusted: its single JSON object is accepted as a whole or rejected, with bounds on all
+values. A plan can contain only tiles, rooms, items and choices.
 """
 
 import contextlib
@@ -25,10 +25,10 @@ Mode = Literal["vision", "dialog", "puzzle"]
 Direction = Literal["UP", "DOWN", "LEFT", "RIGHT"]
 
 Button = Literal["UP", "DOWN", "LEFT", "RIGHT", "A", "B", "START", "NOP"]
-"""The names of the actions, `rlaif.game.machine.actions`."""
+"""Names of the actions in `rlaif.game.machine.actions`."""
 
 COLUMNS, ROWS = 15, 11
-"""Tiles of the largest room; a small one has 10 by 8."""
+"""Tiles of a large room; a small one has 10 by 8."""
 
 MAX_MACROS = 8
 MAX_CHOICES = 4
@@ -39,7 +39,7 @@ USABLE_ITEMS: tuple[str, ...] = (
     "slingshot", "shovel", "bracelet", "feather", "flute", "biggoron_sword", "fools_ore",
     "seed_satchel", "ember_seeds", "scent_seeds", "pegasus_seeds", "gale_seeds", "mystery_seeds",
 )  # fmt: skip
-"""Items for a button, by their names in descriptions; seeds mean the satchel with them."""
+"""Items that can be assigned to a button, by name in descriptions; seeds mean the satchel."""
 
 _ROOM_PATTERN = r"^[0-7]/(0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$"
 KINDS: tuple[str, ...] = ("MOVE_TO", "PUSH_BLOCK", "USE_ITEM", "TALK", "CUT", "TAKE", "ANSWER")
@@ -47,7 +47,7 @@ _REASON_SCHEMA = {"type": "string", "maxLength": REASON_CHARACTERS}
 
 
 def _number(value: object) -> object:
-    """A number that is written as a text; anything else as it is."""
+    """The number of a numeric string; any other value unchanged."""
     with contextlib.suppress(ValueError):
         return float(value) if isinstance(value, str) else value
     return value
@@ -57,7 +57,7 @@ def _cut(value: object) -> object:
     return value[:REASON_CHARACTERS] if isinstance(value, str) else value
 
 
-# Strict: true is no number. A model may write 3 as 3.0 or "3".
+# Strict: true is not accepted as a number. A model may write 3 as 3.0 or "3".
 _Whole = Annotated[int, Strict(), BeforeValidator(whole_number)]
 Column = Annotated[_Whole, Field(ge=0, lt=COLUMNS)]
 Row = Annotated[_Whole, Field(ge=0, lt=ROWS)]
@@ -66,15 +66,15 @@ Confidence = Annotated[float, Strict(), BeforeValidator(_number), Field(ge=0, le
 Reason = Annotated[str, Strict(), BeforeValidator(_cut), Field(max_length=REASON_CHARACTERS)]
 
 RoomName = Annotated[str, Strict(), Field(pattern=_ROOM_PATTERN)]
-"""`group/room`, both decimal, as the evidence has it: `5/161`."""
+"""`group/room`, both decimal, as in the evidence: `5/161`."""
 
 
 class InvalidPlanError(ValueError):
-    """The text is no valid plan or suggestion; the message says where."""
+    """The text is not a valid plan or suggestion; the message names the place."""
 
 
 class MoveTo(Contract):
-    """Walk to a tile, or into a room, or to a tile of another room; no room means this one."""
+    """Walk to a tile, a room, or a tile of another room; without `room`, in the current one."""
 
     kind: Literal["MOVE_TO"] = "MOVE_TO"
     room: RoomName | None = None
@@ -85,12 +85,12 @@ class MoveTo(Contract):
     def _somewhere(self) -> Self:
         _both_or_none(self.column, self.row)
         if self.room is None and self.column is None:
-            raise ValueError("neither a room nor a tile to walk to")
+            raise ValueError("no room or tile to walk to")
         return self
 
 
 class PushBlock(Contract):
-    """Push the block on a tile one tile on."""
+    """Push the block at a tile by one tile."""
 
     kind: Literal["PUSH_BLOCK"] = "PUSH_BLOCK"
     column: Column
@@ -99,7 +99,7 @@ class PushBlock(Contract):
 
 
 class UseItem(Contract):
-    """Use an item, turned in a direction, beside a tile if one is given."""
+    """Use an item facing a direction, beside a tile if one is given."""
 
     kind: Literal["USE_ITEM"] = "USE_ITEM"
     item: str
@@ -111,7 +111,7 @@ class UseItem(Contract):
     def _usable(self) -> Self:
         _both_or_none(self.column, self.row)
         if self.item not in USABLE_ITEMS:
-            raise ValueError("no item that can be used")
+            raise ValueError("not a usable item")
         return self
 
 
@@ -124,7 +124,7 @@ class Talk(Contract):
 
 
 class Cut(Contract):
-    """Strike at a tile with the sword: a bush, grass, what stands there."""
+    """Strike at a tile with the sword, such as at a bush, grass or an enemy."""
 
     kind: Literal["CUT"] = "CUT"
     column: Column
@@ -132,7 +132,7 @@ class Cut(Contract):
 
 
 class Take(Contract):
-    """Take what is on a tile: step onto an item, open a chest, lift a pot or stone."""
+    """Take an object at a tile: step onto an item, open a chest, lift a pot or stone."""
 
     kind: Literal["TAKE"] = "TAKE"
     column: Column
@@ -140,7 +140,7 @@ class Take(Contract):
 
 
 class Answer(Contract):
-    """In an open text: read on to its question, choose, read to the end."""
+    """In an open text: advance to its question, choose, and read to the end."""
 
     kind: Literal["ANSWER"] = "ANSWER"
     choice: ChoiceNumber
@@ -230,7 +230,7 @@ def _read(text: str | bytes, validate: Callable[[dict[str, Any]], _Read]) -> _Re
 
 
 def _where(error: ValidationError) -> str:
-    """The first fault and its place, without the model's own words: they may be anything."""
+    """Place and type of the first error, without the untrusted text of the model."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
     place = [str(part) if part in _OUR_WORDS or type(part) is int else "?" for part in first["loc"]]
     return f"{'.'.join(place) or 'plan'}: {first['type']}"

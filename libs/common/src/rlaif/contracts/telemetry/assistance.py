@@ -9,7 +9,7 @@ from rlaif.contracts.model import Amount, Contract, Count, Seconds
 Counts = dict[str, Count]
 
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
-"""Upper edges of the buckets of latencies, in seconds; one more bucket has no edge."""
+"""Upper bounds of the latency buckets, in seconds; the last bucket is unbounded."""
 
 MAX_WANTED = 8
 WANTED_CHARACTERS = 120
@@ -36,7 +36,7 @@ class AssistanceEvent(Contract):
     reason: str = Field(
         default="",
         max_length=WHY_CHARACTERS,
-        description="By the model; empty without a usable answer.",
+        description="Given by the model; empty without a usable answer.",
     )
     followed: bool | None = Field(
         default=None,
@@ -52,8 +52,8 @@ class AssistanceEvent(Contract):
     ending_reason: str = Field(
         default="", max_length=WHY_CHARACTERS, description="Details of the ending or the failure."
     )
-    steps: Count = Field(default=0, description="Decision steps that the plan played.")
-    latency_seconds: Seconds | None = Field(default=None, description="From question to answer.")
+    steps: Count = Field(default=0, description="Decision steps of the executed plan.")
+    latency_seconds: Seconds | None = Field(default=None, description="From request to answer.")
     cached: bool = Field(default=False, description="Answer to an earlier equal request.")
 
 
@@ -62,27 +62,27 @@ class ModeFigures(Contract):
 
     calls: Counts = Field(
         default_factory=dict,
-        description="Questions by outcome: ok, invalid, timeout, throttled, refused, error, "
-        "dropped. Cached answers are among `ok`.",
+        description="Requests by outcome: ok, invalid, timeout, throttled, refused, error, "
+        "dropped. Cached answers count as `ok`.",
     )
     not_asked: Counts = Field(
         default_factory=dict,
-        description="Questions that were not asked: busy (too many in flight), resting (outage of "
+        description="Requests that were not sent: busy (too many in flight), resting (outage of "
         "the route), paced (too many calls per second), closed.",
     )
     cached: Count = Field(default=0, description="Answers from the cache.")
-    in_flight: Count = Field(default=0, description="Questions without an answer yet.")
+    in_flight: Count = Field(default=0, description="Requests without an answer yet.")
     timed: Count = Field(default=0, description="Calls of known duration.")
     seconds: Seconds = Field(default=0.0, description="Sum of these durations.")
     tokens_read: Count = 0
     tokens_written: Count = 0
     plans: Counts = Field(
-        default_factory=dict, description="Plans by fate: taken, stale, dropped, refused."
+        default_factory=dict, description="Plans by outcome: taken, stale, dropped, refused."
     )
     takeovers: Counts = Field(
-        default_factory=dict, description="Takeovers that ended: done, or the cause."
+        default_factory=dict, description="Ended takeovers by ending: done, or the cause."
     )
-    planner_steps: Count = Field(default=0, description="Steps that the planner played.")
+    planner_steps: Count = Field(default=0, description="Steps played by the planner.")
     suggestions: Counts = Field(
         default_factory=dict,
         description="Suggestions: given, and outcomes: followed, declined, expired, left (the "

@@ -12,7 +12,7 @@ from rlaif.contracts.model import Contract, Count, Share
 from rlaif.contracts.telemetry.search import MarkName
 
 MAX_SEGMENTS = 600
-"""Reported individually; that is 150 kB at most."""
+"""Maximum individually reported subtasks; at most 150 kB."""
 
 PhaseName = Annotated[str, StringConstraints(pattern=r"^[ -~]{1,32}$")]
 
@@ -20,7 +20,7 @@ PhaseName = Annotated[str, StringConstraints(pattern=r"^[ -~]{1,32}$")]
 class CurriculumSegment(Contract):
     """A subtask: from one flag to the next on one demonstration."""
 
-    demonstration: Count = Field(description="Its number in the run.")
+    demonstration: Count = Field(description="Number of the demonstration in the run.")
     from_mark: MarkName | None = Field(description="Flag at its start; null: power-on.")
     to_mark: MarkName = Field(description="Goal of episodes that start in it.")
     frontier: Share = Field(
@@ -44,13 +44,11 @@ class CurriculumFigures(Contract):
     all_segments: Count = Field(description="Subtasks of all demonstrations.")
     mastered: Count = Field(description="Subtasks with the frontier at their start.")
     tries: Count = Field(description="Episodes that started in any subtask.")
-    frontier_mean: Share | None = Field(description="Of all subtasks; null without any.")
+    frontier_mean: Share | None = Field(description="Mean over all subtasks; null without any.")
     success_mean: Share | None = Field(
-        description="Of all attempted subtasks; null before the first attempt."
+        description="Over all attempted subtasks; null before the first attempt."
     )
-    whole_tries: Count = Field(
-        default=0, description="Last episodes from power-on, of all runners together."
-    )
+    whole_tries: Count = Field(default=0, description="Last episodes from power-on of all runners.")
     whole_success: Share | None = Field(
         default=None,
         description="Their end-to-end success rate: share that reached the end of the first "

@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 FRAME_SUBJECT = "telemetry.frame"
-"""Frames of one environment travel on `telemetry.frame.<env>`."""
+"""Prefix of the subjects: `telemetry.frame.<env>` for one environment."""
 
 _FRAME_HEADER = struct.Struct("<BBBBIIQI")
 _FRAME_VERSION = 1
 
 
 class Codec(IntEnum):
-    """How the picture of a frame is stored."""
+    """Encoding of the picture of a frame."""
 
     JPEG = 1
     WEBP = 2
-    """Lossless: a page shows the very pixels of the game."""
+    """Lossless: the page shows the exact pixels of the game."""
 
     @property
     def media_type(self) -> str:
-        """For the header of an answer."""
+        """Media type of a response."""
         return f"image/{self.name.lower()}"
 
 
@@ -28,7 +28,7 @@ _CODECS = frozenset(Codec)
 
 
 class FrameFormatError(ValueError):
-    """The bytes are not a screen frame of a version that this code reads."""
+    """The bytes are not a screen frame of a supported version."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class ScreenFrame:
     """One screen of the game: 24 bytes of header, then a picture of 160 by 144 pixels.
 
     Attributes:
-        sequence: Rises by one for each frame of this environment.
+        sequence: Increases by one per frame of this environment.
         captured_us: Wall clock of the capture, microseconds since 1970.
         step: Environment step of the run, low 32 bits.
-        picture: As its codec says.
+        picture: Encoded according to `codec`.
         codec: Older trainers sent JPEG. Opaque to everything between trainer and browser.
     """
 
@@ -50,7 +50,7 @@ class ScreenFrame:
     codec: Codec = Codec.WEBP
 
     def pack(self) -> bytes:
-        """The picture behind version, kind, codec, flags, epoch, sequence, time and step."""
+        """Pack version, kind, codec, flags, epoch, sequence, time, step and picture."""
         head = _FRAME_HEADER.pack(
             _FRAME_VERSION, 1, self.codec, 0, 0,
             self.sequence & 0xFFFFFFFF, self.captured_us, self.step & 0xFFFFFFFF,
@@ -59,10 +59,10 @@ class ScreenFrame:
 
     @classmethod
     def unpack(cls, payload: bytes) -> "ScreenFrame":
-        """Read what `pack` wrote, or raise `FrameFormatError`."""
+        """Parse the output of `pack`; raises `FrameFormatError`."""
         if len(payload) <= _FRAME_HEADER.size:
             raise FrameFormatError(f"frame of {len(payload)} bytes is shorter than its header")
         version, _, codec, _, _, sequence, captured_us, step = _FRAME_HEADER.unpack_from(payload)
         if version != _FRAME_VERSION or codec not in _CODECS:
-            raise FrameFormatError(f"frame version {version} codec {codec} is not known")
+            raise FrameFormatError(f"frame version {version} codec {codec} is not supported")
         return cls(sequence, captured_us, step, payload[_FRAME_HEADER.size :], Codec(codec))

@@ -15,10 +15,10 @@ from rlaif.contracts.telemetry.world import WorldFigures
 
 MAX_RUNNERS = 256
 MAX_ENVIRONMENTS = 256
-"""Reported individually; a player takes 150 bytes."""
+"""Maximum individually reported environments; a player position takes 150 bytes."""
 
 RunStep = Annotated[Count, Field(description="Environment steps of the run.")]
-FrameStep = Annotated[Count, Field(description="As in the screen's frame.")]
+FrameStep = Annotated[Count, Field(description="As in the screen frame.")]
 RoomX = Annotated[int, Field(description="Pixels from the left edge of the room.")]
 RoomY = Annotated[int, Field(description="Pixels from the top edge of the room.")]
 
@@ -33,7 +33,7 @@ class Telemetry(Contract):
 class TrainingProgress(RunCondition, Telemetry):
     """State of the run, about once per second.
 
-    Counts are 0, and not null, before the first iteration.
+    Counts are 0, not null, before the first iteration.
     """
 
     SUBJECT: ClassVar[str] = "telemetry.progress"
@@ -63,7 +63,7 @@ class ServiceHealth(Telemetry):
 
 
 class Missing(Contract):
-    """Something of which there is not enough yet."""
+    """An unmet requirement."""
 
     what: str = Field(description="Such as `new labels`.")
     have: Count
@@ -91,7 +91,7 @@ class RewardModelStatus(Telemetry):
     )
     withdrawn: str | None = Field(
         default=None,
-        description="Why the champion was withdrawn, so that no model is live; null: one is live, "
+        description="Reason of the champion's withdrawal, if no model is live; null: one is live, "
         "or none ever was.",
     )
     champion_gate: GateMetrics | None = Field(
@@ -122,9 +122,7 @@ class PaidStep(Contract):
     )
     env_step: FrameStep
     reward: Amount = Field(description="Environment reward.")
-    parts: dict[str, Amount] = Field(
-        default_factory=dict, description="Its parts, without those that are 0."
-    )
+    parts: dict[str, Amount] = Field(default_factory=dict, description="Its nonzero parts.")
     paid: Amount | None = Field(
         default=None,
         description="Shaping reward at full weight: during a ramp-in, PPO gets less. Null without "
@@ -160,7 +158,7 @@ class JudgeCall(Telemetry):
 class PlayerCall(AssistanceEvent, Telemetry):
     """One request to the assisting language model, with its final outcome; it has a `mode`.
 
-    Of many in one iteration only the newest are reported.
+    If there are many in one iteration, only the newest are reported.
     """
 
     SUBJECT: ClassVar[str] = "telemetry.llm"
@@ -188,7 +186,7 @@ class AssistanceStatus(Telemetry):
 
 
 class SearchProgress(SearchFigures, Telemetry):
-    """Results of the search of a run, every three seconds once there was one."""
+    """Results of the search of a run, every three seconds after its start."""
 
     SUBJECT: ClassVar[str] = "telemetry.search"
 
@@ -196,7 +194,7 @@ class SearchProgress(SearchFigures, Telemetry):
 
 
 class CurriculumProgress(CurriculumFigures, Telemetry):
-    """Progress of the curriculum of a run, every three seconds once there was one."""
+    """Progress of the curriculum of a run, every three seconds after its start."""
 
     SUBJECT: ClassVar[str] = "telemetry.curriculum"
 
@@ -224,7 +222,7 @@ class WatchedPay(Telemetry):
     env: Id
     env_step: FrameStep
     reward_model_version: int | None = Field(default=None, description="Null without a live model.")
-    potential: Amount | None = Field(default=None, description="Of the state on the screen.")
+    potential: Amount | None = Field(default=None, description="For the state on the screen.")
     rises: tuple[Amount, ...] | None = Field(
         default=None,
         max_length=100,
@@ -243,7 +241,7 @@ class WorldProgress(WorldFigures, Telemetry):
 
 
 class RunnerSign(Contract):
-    """Time since the last signs of life of a runner, by the clock of its machine."""
+    """Time since the last activity of a runner, by the clock of its machine."""
 
     runner: Count
     silent_seconds: Seconds = Field(
@@ -287,7 +285,7 @@ class WatchWish(Telemetry):
 
 
 class DescriptionWish(RunDescription, Telemetry):
-    """The name, note and tags that a person gives a run; the trainer confirms by `RunDescribed`."""
+    """A user's name, note and tags of a run; the trainer confirms them by `RunDescribed`."""
 
     SUBJECT: ClassVar[str] = "telemetry.describe"
 

@@ -1,4 +1,4 @@
-"""Figures of a run that training measures."""
+"""Figures of a run, measured by training."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ class RunFigures(Contract):
         description="Rise of weight * potential in the last 100 finished episodes: the shaping "
         "reward without discounting.",
     )
-    episode_length_mean: float | None = Field(default=None, description="Steps of the game.")
+    episode_length_mean: float | None = Field(default=None, description="Emulator steps.")
     rooms_mean: float | None = Field(default=None, description="Distinct rooms per episode.")
     milestone_fraction: float | None = Field(
         default=None, description="Mean share of main milestones, of the last 100 episodes."
@@ -50,7 +50,7 @@ class RunFigures(Contract):
     )
     paid_advantage_share: float | None = Field(
         default=None,
-        description="Likewise of the variance of the advantages. Below 0 it opposes the rest.",
+        description="Its share of the variance of the advantages. Below 0 it opposes the rest.",
     )
     segments_captured: Count | None = None
     segments_skipped: Count | None = Field(
@@ -58,8 +58,7 @@ class RunFigures(Contract):
     )
     reward_model_share: float | None = Field(
         default=None,
-        description="Weight of the live version; during its ramp-in the rest is the previous "
-        "one's.",
+        description="Weight of the live version; during its ramp-in the previous one has the rest.",
     )
 
     def figures(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Results of a search of the game.
 
-A search plays from saved states to saved states. The first states with some lasting flag, such as
-an item or an opened door, form its tree of progress.
+A search plays from saved states to new ones. The first states with some lasting flag, such as an
+item or an opened door, form its tree of progress.
 """
 
 from typing import Annotated
@@ -13,17 +13,17 @@ from rlaif.contracts.model import Contract, Count, Seconds
 MARK_CHARACTERS = 48
 MARKS_OF_A_NODE = 8
 MAX_TREE_NODES = 300
-"""A full tree is 170 kB at most; NATS takes 1 MB, and so does a line of the training process."""
+"""A full tree takes at most 170 kB; NATS and the training process's lines allow 1 MB."""
 
 MarkName = Annotated[str, StringConstraints(pattern=rf"^[ -~]{{1,{MARK_CHARACTERS}}}$")]
 """Printable ASCII, such as `sword` or `item in room 5/C7`."""
 
 Node = Annotated[int, Field(ge=0, lt=2**53)]
-"""Number of a saved state of the search; larger integers are not exact in JavaScript."""
+"""Number of a saved state of the search; JavaScript cannot represent larger ones exactly."""
 
 
 class TreeNode(Contract):
-    """A saved state that was the first with some flag."""
+    """The first saved state with some flag."""
 
     node: Node
     parent: Node | None = Field(
@@ -33,7 +33,7 @@ class TreeNode(Contract):
     seconds: Seconds = Field(description="Time searched until then.")
     level: float = Field(ge=0, description="Progress score, used to select start states.")
     marks: tuple[MarkName, ...] = Field(
-        max_length=MARKS_OF_A_NODE, description="Flags that no earlier state had."
+        max_length=MARKS_OF_A_NODE, description="Flags without an earlier state."
     )
     marks_left_out: Count = Field(default=0, description="Further flags, not reported.")
 
@@ -45,14 +45,14 @@ class SearchFigures(Contract):
     frames: Count = Field(description="Game frames at 60 Hz, played by all its workers.")
     seconds: Seconds = Field(description="Time searched.")
     seconds_left: Seconds | None = Field(
-        default=None, description="To its end at the latest; null: no limit."
+        default=None, description="Time until its end at the latest; null: no limit."
     )
-    workers: Count = Field(description="Processes that play for it now.")
+    workers: Count = Field(description="Processes that currently play for it.")
     nodes: Count = Field(description="Saved states.")
     level: float = Field(ge=0, description="Highest progress score of its nodes.")
     marks: Count = Field(description="Different lasting flags of its nodes.")
     found_seconds: Seconds | None = Field(
-        default=None, description="Of `seconds`, at its newest flag; null: none yet."
+        default=None, description="Value of `seconds` at its newest flag; null: none yet."
     )
     tree: tuple[TreeNode, ...] = Field(
         default=(),

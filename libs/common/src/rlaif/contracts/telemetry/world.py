@@ -10,12 +10,12 @@ from pydantic import Field
 from rlaif.contracts.model import Contract, Count, Id
 
 MAX_ROOMS = 512
-"""A room takes 300 bytes at most, and NATS takes 1 MB."""
+"""A room takes at most 300 bytes, and NATS allows 1 MB."""
 
 SEGMENTS_OF_A_ROOM = 5
 
 LONG_STAY_FRAMES = 3600
-"""A minute of the game: longer stays rarely find anything new."""
+"""A minute of game time: longer stays rarely discover anything."""
 
 NAME_CHARACTERS = 48
 
@@ -24,7 +24,7 @@ Pixels = Annotated[int, Field(ge=16, le=256)]
 
 
 class SegmentName(Contract):
-    """A captured segment, by the names under which it is stored."""
+    """Ids of a captured segment."""
 
     episode_id: Id
     segment_id: Id
@@ -42,17 +42,17 @@ class RoomSeen(Contract):
     )
     dungeon: Byte | None = Field(default=None, description="Null outside of dungeons.")
     floor: Byte | None = Field(default=None, description="On the dungeon's map; null: not on it.")
-    column: Byte | None = Field(default=None, description="On that map; null likewise.")
-    line: Byte | None = Field(default=None, description="On that map, from the top.")
+    column: Byte | None = Field(default=None, description="On that map; null: not on it.")
+    line: Byte | None = Field(default=None, description="Row on that map; null: not on it.")
     width: Pixels = Field(default=160, description="Pixels.")
     height: Pixels = Field(default=128, description="Pixels.")
-    entries: Count = Field(description="Times that a player entered, or an episode started there.")
+    entries: Count = Field(description="Number of entries by a player and episode starts.")
     frames: Count = Field(description="Game frames at 60 Hz that players spent there.")
     deaths: Count = Field(description="Deaths there.")
     long_stays: Count = Field(
         description="Stays of a minute of the game or more; each counts once, however long."
     )
-    calls: Count = Field(description="Questions to the assisting language model there.")
+    calls: Count = Field(description="Requests to the assisting language model there.")
     last_step: Count = Field(
         description="Environment step of the run at the last visit, to the iteration."
     )
@@ -67,7 +67,7 @@ class RoomSeen(Contract):
 
 
 class WorldFigures(Contract):
-    """The rooms that a run has visited, most recently visited first."""
+    """The rooms visited by a run, most recent first."""
 
     rooms: tuple[RoomSeen, ...] = Field(default=(), max_length=MAX_ROOMS)
     rooms_left_out: Count = Field(default=0, description="Further rooms, not reported.")
