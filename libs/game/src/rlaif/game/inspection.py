@@ -1,6 +1,6 @@
-"""`rlaif inspect ROM|STATE`: what a file is, and what is in its memory.
+"""`rlaif inspect ROM|STATE`: identifies a file and shows the content of its memory.
 
-Exit codes: 0 shown, 2 the file cannot be used, with the reason in one line on standard error.
+Exit codes: 0 for success, 2 if the file cannot be used, with the reason on standard error.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def raw(emulator: Emulator, place: Symbol) -> bytes:
         return emulator.read(start, stop)
     if place.bank > 1 and not emulator.has_banks:
         return bytes(place.size)
-    # By bank: unbanked, 0xD000 shows whichever bank the game has selected.
+    # By bank: without one, 0xD000 shows the bank that the game has selected.
     return emulator.read_bank(place.bank, start, stop)
 
 
@@ -129,7 +129,7 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _holds_state(file: Path) -> bool:
-    """Whether a file is a save state; anything else is left to the ROM checks."""
+    """Whether a file is a save state; all other files go to the ROM checks."""
     try:
         return is_state(read_bounded(file, LARGEST_ROM_BYTES, "a ROM or a save state"))
     except (FileNotFoundError, UnusableFileError):

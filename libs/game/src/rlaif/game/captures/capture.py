@@ -1,4 +1,4 @@
-"""Captures: actions and digests in, a `Capture` and a packed keyframe out."""
+"""Builds captures from actions and digests, and packs keyframes."""
 
 import hashlib
 from typing import NamedTuple
@@ -10,14 +10,14 @@ from rlaif.contracts.model import Sha256
 from rlaif.game.machine.actions import encode_actions
 
 LARGEST_STATE_BYTES = 4 * 1024 * 1024
-"""A PyBoy state has 150 to 300 kB; a frame that claims more is refused before unpacking."""
+"""A PyBoy state has 150 to 300 kB; a zstd frame with a larger size is rejected unread."""
 
 _LEVEL = 3
-"""zstd level: 2-12 kB a state in about a millisecond; higher levels gain little."""
+"""zstd level: 2-12 kB per state in about 1 ms; higher levels gain little."""
 
 
 class KeyframeError(ValueError):
-    """The packed keyframe is damaged, or is not the one the capture names."""
+    """The packed keyframe is damaged, or is not that of the capture."""
 
 
 class PackedKeyframe(NamedTuple):
@@ -28,7 +28,7 @@ class PackedKeyframe(NamedTuple):
 
 
 def segment_id(episode_id: str, index: int) -> str:
-    """The id of segment number `index` of an episode; ValueError when longer than 64 characters."""
+    """The id of segment number `index` of an episode; ValueError if it exceeds 64 characters."""
     made = f"{episode_id}-s{index:05d}"
     if len(made) > 64:
         raise ValueError(f"segment id {made!r} is longer than 64 characters")
@@ -42,18 +42,18 @@ def pack_keyframe(state: bytes) -> PackedKeyframe:
 
 
 def unpack_keyframe(packed: bytes, sha256: Sha256) -> bytes:
-    """Undo `pack_keyframe` and check the digest.
+    """Decompress a packed keyframe and check its digest.
 
     Raises:
-        KeyframeError: Damaged, too large, or another state than `sha256`.
+        KeyframeError: It is damaged, too large, or does not match `sha256`.
     """
     try:
         size = zstandard.frame_content_size(packed)
         if not 0 <= size <= LARGEST_STATE_BYTES:
-            raise KeyframeError(f"keyframe claims {size} bytes, at most {LARGEST_STATE_BYTES}")
+            raise KeyframeError(f"keyframe claims {size} bytes, the limit is {LARGEST_STATE_BYTES}")
         state: bytes = zstandard.ZstdDecompressor().decompress(packed)
     except zstandard.ZstdError as error:
-        raise KeyframeError(f"keyframe is not readable: {error}") from error
+        raise KeyframeError(f"keyframe cannot be read: {error}") from error
     found = hashlib.sha256(state).hexdigest()
     if found != sha256:
         raise KeyframeError(f"keyframe has digest {found}, the capture names {sha256}")
@@ -61,7 +61,7 @@ def unpack_keyframe(packed: bytes, sha256: Sha256) -> bytes:
 
 
 class SegmentRecorder:
-    """Collects the actions of one environment and cuts captures out of them.
+    """Records the actions of one environment and extracts captures from them.
 
     It keeps every action since the keyframe: those before a segment are the capture's prefix.
 
@@ -69,7 +69,7 @@ class SegmentRecorder:
         recorder.keyframe(sha256_of_state, step=0)     # state saved now
         recorder.start_segment(ram_digest_now)
         recorder.add_step(action)                      # after each decision step
-        recorder.add_step(action, wait=frames)         # a step after which the game was left alone
+        recorder.add_step(action, wait=frames)         # a step followed by frames without a button
         capture = recorder.finish_segment(...)         # digest after the last step
     """
 
@@ -116,20 +116,20 @@ class SegmentRecorder:
         self._start = None
 
     def start_segment(self, ram_sha256: Sha256) -> None:
-        """Start a segment before the next action; ValueError when there is no keyframe yet."""
+        """Start a segment before the next action; ValueError without a keyframe."""
         if self._keyframe_sha256 is None:
             raise ValueError("no keyframe: save a state and call keyframe() before a segment")
         self._start = len(self._actions)
         self._start_ram_sha256 = ram_sha256
 
     def add_step(self, action: int, *, wait: int = 0) -> None:
-        """A step was played, and after it `wait` game frames with no button held."""
+        """Add a step that was followed by `wait` game frames without a button."""
         if wait:
             self._waits.append((len(self._actions), wait))
         self._actions.append(action)
 
     def drop_segment(self) -> None:
-        """Forget the started segment; its actions stay in the prefix of the next."""
+        """Drop the started segment; its actions stay in the prefix of the next one."""
         self._start = None
 
     def finish_segment(
@@ -144,9 +144,9 @@ class SegmentRecorder:
         reward_model_version: int | None = None,
         selected_by: str = "uniform",
     ) -> Capture:
-        """Cut the segment; `ram_sha256` is the RAM after its last step, `env_step` the run's.
+        """Return the capture; `ram_sha256` is the RAM after its last step, `env_step` the run's.
 
-        `ended` is running, terminated or truncated; `reward_model_version` the champion that paid.
+        `ended` is running, terminated or truncated; `reward_model_version` that of the champion.
 
         Raises:
             ValueError: No segment was started, or it has no step.

@@ -1,4 +1,4 @@
-"""Replay a capture from its keyframe, step by step, and verify it by RAM digests.
+"""Replays captures from their keyframes, step by step, and verifies them by RAM digests.
 
 Independent of the game. Errors:
 
@@ -21,7 +21,7 @@ from rlaif.game.machine.emulator import Emulator, SaveStateError
 
 
 class ReplayError(Exception):
-    """Base of what a replay raises."""
+    """Base class of replay errors."""
 
 
 class WrongGameError(ReplayError):
@@ -33,24 +33,24 @@ class WrongEmulatorError(ReplayError):
 
 
 class ReplayMismatchError(ReplayError):
-    """The replay led to other RAM than the capture says, at its start or its end."""
+    """The RAM of the replay differs from the capture's, at its start or its end."""
 
     def __init__(self, segment_id: str, where: str, expected: str, found: str) -> None:
         super().__init__(
             f"RAM at the {where} of segment {segment_id} has digest {found}, "
-            f"the capture says {expected}"
+            f"the capture has {expected}"
         )
         self.where, self.expected, self.found = where, expected, found
 
 
 @dataclass(frozen=True)
 class ReplayStep:
-    """One decision step that has just been replayed; the emulator stands after it."""
+    """One decision step that was just replayed; the emulator is in the state after it."""
 
     index: int  # in the segment, from 0
     frame: int  # game frames of the segment so far, waits included
     action: Action
-    rendered: bool  # `Emulator.screen` shows this moment
+    rendered: bool  # `Emulator.screen` shows this step
 
 
 def replay(
@@ -62,13 +62,13 @@ def replay(
     render_steps: Container[int] = frozenset(),
     piece: int | None = None,
 ) -> Iterator[ReplayStep]:
-    """Play a capture again; yields each decision step after it was played, with its wait.
+    """Replay a capture; yields each decision step after it and its wait were played.
 
-    With `piece` a step is yielded before its wait, and again after each so many frames of it.
+    With `piece` a step is yielded before its wait, and again after every `piece` frames of it.
 
-    The end is checked after the last step was yielded: what was collected is good only when the
+    The end is checked after the last step was yielded: collected data is valid only if the
     iteration ends without an error. The state of `emulator`, which runs the ROM `rom_sha256`, is
-    replaced. Of the steps in `render_steps` the last frame is drawn.
+    replaced. The last frame of each step in `render_steps` is drawn.
 
     Raises:
         WrongGameError: Captured on another cartridge.
@@ -117,22 +117,22 @@ def segment_frames(capture: Capture) -> int:
 
 
 def replay_frames(capture: Capture) -> int:
-    """Game frames that a replay plays: those before the segment and its own."""
+    """Game frames of a replay: those before the segment and its own."""
     before = len(capture.prefix_actions) * capture.frame_skip
     return before + sum(n for _, n in capture.prefix_waits) + segment_frames(capture)
 
 
 def _check_identity(emulator: Emulator, capture: Capture, rom_sha256: str) -> None:
-    """Raise WrongGameError or WrongEmulatorError when the capture cannot be replayed here."""
+    """Raise WrongGameError or WrongEmulatorError if the capture cannot be replayed here."""
     if capture.game.rom_sha256 != rom_sha256:
         raise WrongGameError(
             f"segment {capture.segment_id} was captured on {capture.game.title!r} "
-            f"({capture.game.rom_sha256[:12]}), this replays {rom_sha256[:12]}: "
+            f"({capture.game.rom_sha256[:12]}), but is replayed on {rom_sha256[:12]}: "
             "start trainer and exporter with the same ROM"
         )
     if capture.emulator != emulator.identity:
         raise WrongEmulatorError(
-            f"segment {capture.segment_id} was captured with {capture.emulator}, this is "
+            f"segment {capture.segment_id} was captured with {capture.emulator}, but this is "
             f"{emulator.identity}: use the same version and settings on both sides"
         )
 

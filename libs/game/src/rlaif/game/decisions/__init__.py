@@ -1,5 +1,5 @@
 """A policy's decisions as numbers: one index space for policy, search and demonstrations.
 
-A decision is played in base steps of four frames, each one of the eight buttons. `DECISIONS` lists
-all of them, `allowed` masks those that are possible now, `carry_out` plays one.
+A decision is played in base steps of four frames, each with one of the eight buttons. `DECISIONS`
+lists them, `allowed` masks those that are possible now, `carry_out` plays one.
 """

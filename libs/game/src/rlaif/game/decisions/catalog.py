@@ -22,12 +22,12 @@ Arm = Literal["seed", "buttons", "macros", "options"]
 buttons."""
 
 ITEMS: tuple[str, ...] = tuple(name for name in USABLE_ITEMS if not name.endswith("_seeds"))
-"""Items that can be put on a button; for seeds their satchel."""
+"""Items that can be put on a button; seeds are represented by their satchel."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One decision; fields that its family does not need are None."""
+    """One decision; fields that its family does not use are None."""
 
     index: int
     family: Family

@@ -15,7 +15,7 @@ from rlaif.game.motion.ground import tiles_of
 from rlaif.game.motion.room_watcher import place_of
 
 _FAMILIES: frozenset[Family] = frozenset({"WALK", "INTERACT", "FIGHT", "LEAVE", "GO_TO"})
-"""Not buttons, which wait, nor items, as a weapon may hit something the next time."""
+"""Neither buttons, which also serve as waits, nor items, as a weapon may hit the next time."""
 
 _FACING = address("w1Link.direction")
 _OWNED, _OWNED_BYTES = address("wInventoryB"), 0x40
@@ -26,7 +26,7 @@ class InVain:
     """The decisions without effect of one environment.
 
     Attributes:
-        decisions: Those without effect since the situation changed last.
+        decisions: Those without effect since the last change of the situation.
     """
 
     def __init__(self) -> None:

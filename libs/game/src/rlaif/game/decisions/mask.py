@@ -1,4 +1,4 @@
-"""Masks of possible decisions: RAM and an action set in, a flag per decision out."""
+"""Masks of the decisions of an action set that are possible in a state."""
 
 from functools import cache, lru_cache
 
@@ -42,7 +42,7 @@ _BOMBS, _SEEDS, _KINDS_OF_SEEDS = address("wNumBombs"), address("wNumEmberSeeds"
 _SWORD, _FEATHER = NAMED_ITEMS["sword"], NAMED_ITEMS["feather"]
 _ITEMS = np.array([NAMED_ITEMS[name] for name in ITEMS])
 _WAITING = (Action.A, Action.START, Action.NOP)
-"""Buttons without control: the game may wait for one of them after all."""
+"""Buttons that stay possible without control, as the game may wait for one of them."""
 
 _MAX_CACHED = 512
 
@@ -52,8 +52,8 @@ Flags = npt.NDArray[np.bool_]
 def allowed(ram: RamBlocks, arm: Arm) -> Flags:
     """`[COUNT]` bool, never all False; must not be modified.
 
-    In texts, menus and deaths only buttons and INTERACT are possible, in a question also walks,
-    which move its cursor; without control only waiting. The action set `seed` always has its eight
+    In texts, menus and deaths only buttons and INTERACT are possible, in questions also walks,
+    which move the cursor; without control only waiting. The action set `seed` always has its eight
     buttons.
     """
     if arm == "seed":

@@ -1,4 +1,4 @@
-"""Plays a decision: its number in, one button per base step out."""
+"""Plays a decision: converts its number into one button per base step."""
 
 from rlaif.game.decisions.catalog import DECISIONS
 from rlaif.game.memory.blocks import RamBlocks
@@ -15,7 +15,7 @@ MAX_STEPS_OF_OTHERS = 90
 
 
 def carry_out(index: int, ram: RamBlocks, *, graph: RoomGraph) -> Option:
-    """The option that plays a decision, made in the state of `ram`.
+    """The option that plays a decision, starting in the state of `ram`.
 
     It is deterministic and lasts at least one base step. A death or the limit of steps ends it.
     Crossings between rooms are added to `graph`.

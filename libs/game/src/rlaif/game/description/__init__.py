@@ -1,1 +1,1 @@
-"""A moment in words, numbers and maps, for language models and people."""
+"""Descriptions of a state in words, numbers and maps, for language models and people."""

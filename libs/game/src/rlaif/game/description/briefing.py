@@ -1,4 +1,4 @@
-"""The briefing of a planner: RAM in, at most 600 tokens of facts out, in a few milliseconds."""
+"""The briefing of a planner: at most 600 tokens of facts from RAM, in a few milliseconds."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -92,7 +92,7 @@ def _reductions() -> Iterator[Callable[[Briefing], dict[str, Any]]]:
 
 
 def plain(text: str) -> str:
-    """The text with only characters that JSON does not escape, so that its length is its cost."""
+    """The text without characters that JSON escapes, so that its length equals its cost."""
     fits = (each.isascii() and each.isprintable() and each not in _ESCAPED for each in text)
     kept = (each if fit else "?" for each, fit in zip(text, fits, strict=True))
     return "".join(kept).replace('"', "'")
@@ -142,7 +142,7 @@ _SIDES: dict[Action, Direction] = {
     Action.RIGHT: "RIGHT",
 }
 _STEP = 8
-"""Pixels between two places of an edge that are tested."""
+"""Pixels between two tested positions on an edge."""
 
 
 def exits_of(
@@ -176,7 +176,7 @@ def exits_of(
 
 
 def _gaps(terrain: Terrain, way: Action) -> Iterator[list[Tile]]:
-    """Gaps in an edge; of each the tiles of its adjacent places, eight pixels apart."""
+    """Yield the gaps in an edge: for each the tiles at its positions, eight pixels apart."""
     height, width = terrain.size
     dy, dx = VECTORS[way]
     solid = np.pad(solid_pixels(terrain.collisions), PAD)

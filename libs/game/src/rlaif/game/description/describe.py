@@ -16,7 +16,7 @@ GROUP_NAMES = (
 )  # fmt: skip
 
 MAX_ENTITIES = 6
-"""Number of nearby objects that are described, to keep a judge's prompt short."""
+"""Maximum number of described objects, the nearest, which limits a judge's prompt."""
 
 QUARTERS = 4
 """Units of health per heart."""
@@ -107,7 +107,7 @@ def owned_items(state: GameState) -> list[str]:
 
 
 def nearby_objects(state: GameState) -> list[tuple[ObjectKind, Entity]]:
-    """Objects of the room with their kinds, nearest first, each once.
+    """Objects of the room with their kinds, nearest first, without duplicates.
 
     An object of several kinds has the first of them: a treasure for sale is talkable.
     """

@@ -1,4 +1,4 @@
-"""Names and texts of a game: its title, its places, what people say.
+"""Names and texts of a game: its title, its places, its dialogs.
 
 Available for the shipped game, generated worlds and Oracle of Seasons; the latter's texts are
 compressed in the user's cartridge and remain unknown.
@@ -19,7 +19,7 @@ _BANK = slice(0x8000, 0xC000)
 
 _BANK_STARTS_AT = 0x4000
 _MIN_TEXTS = 8
-"""Shorter runs of fitting pointers may be chance."""
+"""Shorter runs of matching pointers may be coincidental."""
 
 
 def seedling_texts(rom: bytes) -> dict[int, str]:
@@ -33,7 +33,7 @@ def seedling_texts(rom: bytes) -> dict[int, str]:
 
 
 def _strings(bank: bytes, table: int) -> list[bytes]:
-    """The strings of a table of pointers at an offset, as far as they follow each other.
+    """The strings of the table of pointers at an offset, as far as they are contiguous.
 
     The first string follows the table, so its pointer gives the length of the table.
     """
@@ -49,7 +49,7 @@ def _strings(bank: bytes, table: int) -> list[bytes]:
 
 
 def _pointer(bank: bytes, at: int) -> int:
-    """Where in the bank a pointer leads; outside of it for what is no pointer."""
+    """The offset in the bank of a pointer's target; outside the bank if it is not a pointer."""
     return int.from_bytes(bank[at : at + 2], "little") - _BANK_STARTS_AT
 
 

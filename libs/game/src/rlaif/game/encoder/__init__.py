@@ -1,1 +1,1 @@
-"""RAM in, observation out: the plain encoder, and the compiled one of play."""
+"""Encoders from RAM to observations: the plain reference, and a compiled one for play."""

@@ -1,7 +1,7 @@
 """The encoder of training: the bits of `reference.encode_into` in about 3 µs instead of 100.
 
 One compiled function reads the emulator's memory in place and writes the observation. The scene
-and the shape of the room, which seldom change, are cached with all the bytes they depend on and
+and the shape of the room, which rarely change, are cached with all the bytes they depend on and
 computed in Python only when these differ. So the result is a pure function of the RAM; a test
 compares the bits with the reference.
 
@@ -69,7 +69,7 @@ STILL = 16
 
 _WORD = 8
 SEEN_WORDS = (WRAM_SIZE + DUNGEON_LAYOUT_SIZE) // _WORD + 1
-"""State between calls: work RAM, the dungeon's layout, whether there was a call before."""
+"""State between calls: work RAM, the dungeon's layout, a flag for the first call."""
 
 _FAR: Int = 1 << 40
 """More than any key of an object: squared distance << 16 | address in work RAM."""
@@ -483,7 +483,7 @@ class Encoder:
             room, possessions, flags and health is the same (`PLACE_SPANS` and the others).
         progressed: Whether more than the flags of the scene may differ.
         x: The player's position at the last call, in pixels of the room.
-        y: Likewise.
+        y: The same for the vertical axis.
         still: Work RAM equals that of the previous call.
     """
 

@@ -1,10 +1,10 @@
-"""RAM in, observation out: 128 float32 in [0, 1], layout `rlaif.contracts.game.observation`.
+"""Encodes RAM as an observation: 128 float32 in [0, 1], `rlaif.contracts.game.observation`.
 
 A pure function of the RAM. The trainer computes the same bits by `numba_look`; the exporter calls
 this module while replaying.
 
 The slots have four parts: the player, the scene (room, items, flags, puzzle, exploration: all that
-seldom changes), the walls around the player, and nearby objects.
+rarely changes), the walls around the player, and nearby objects.
 """
 
 import math
@@ -73,7 +73,7 @@ DIR_Y = tuple(
 
 
 def nearby(ram: RamBlocks, x: int, y: int) -> list[float]:
-    """The slots of this part, each in [0, 1]; the player is at (x, y), in pixels."""
+    """The slots of nearby objects, each in [0, 1]; the player is at (x, y), in pixels."""
     slots: list[float] = []
     for enemy in nearest(enemies(ram), x, y)[:ENEMY_SLOTS]:
         slots += _sighting(enemy, x, y)

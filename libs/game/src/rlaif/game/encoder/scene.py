@@ -1,8 +1,8 @@
-"""The part of an observation that seldom changes: room, items, flags, puzzle, exploration.
+"""The part of an observation that rarely changes: room, items, flags, puzzle, exploration.
 
-It comes in groups that change at different times: the place, items, flags. `PLACE_SPANS`,
-`ITEM_SPANS` and `FLAG_SPANS` are everything of the work RAM that they depend on. While that stays
-equal, the values do: that is what `cached` rests on, and a test holds it to every byte.
+Its groups change at different times: the place, items, flags. `PLACE_SPANS`, `ITEM_SPANS` and
+`FLAG_SPANS` are all of the work RAM that they depend on. While these bytes stay the same, so do the
+values: caches rely on it, and a test verifies it for every byte.
 """
 
 from operator import itemgetter
@@ -35,7 +35,7 @@ ROOM = slice(slot_index("group_bit_0"), slot_index("health"))
 ITEMS = slice(ROOM.stop, slot_index("text_active"))
 FLAGS = slice(ITEMS.stop, slot_index("triggers"))
 PUZZLE = slice(FLAGS.stop, slot_index("wall_n2w2"))
-"""Where the slots are in an observation. Room and puzzle, with exploration, are the place."""
+"""Slots in an observation. The place consists of room and puzzle, with exploration."""
 
 CHEST = 0xF1
 _KEYHOLES = b"\xec"
@@ -63,7 +63,7 @@ def room_values(ram: RamBlocks) -> Values:
 
 
 def item_values(ram: RamBlocks) -> Values:
-    """Slots of what the player owns."""
+    """Slots of the player's possessions."""
     health, full = ram.u8(_HEALTH), ram.u8(_MAX_HEALTH)
     return (
         health,
@@ -97,7 +97,7 @@ def _dungeon_items(ram: RamBlocks) -> Values:
 
 
 def flag_values(ram: RamBlocks) -> Values:
-    """Slots that say what kind of moment it is."""
+    """Slots of the kind of state, such as text or menu."""
     return (
         predicates.is_text(ram),
         predicates.is_text_choice(ram),
@@ -182,8 +182,8 @@ PLACE_SPANS = (
     _FLIPPERS_SPAN,
 )
 ITEM_SPANS = (
-    _span(_KEYS, _STORAGE - _KEYS),  # what is owned in dungeons, what is on B and A
-    _span(_TREASURES, _ROOM_FLAGS - _TREASURES),  # what else is owned, health, the story
+    _span(_KEYS, _STORAGE - _KEYS),  # possessions in dungeons, items on B and A
+    _span(_TREASURES, _ROOM_FLAGS - _TREASURES),  # other possessions, health, the story
     _DUNGEON_SPAN,
 )
 FLAG_SPANS = (
@@ -201,11 +201,11 @@ FLAG_SPANS = (
     _span(address("w1Link.state")),
     _HEALTH_SPAN,
 )
-"""Where everything is in the work RAM that room and puzzle, items, and flags depend
-on. The place needs the layout of the dungeon as well, which is elsewhere.
+"""Spans of the work RAM on which room and puzzle, items, and flags depend. The place also depends
+on the layout of the dungeon, which is elsewhere.
 
-The spans hold more than the scene needs: all that is kept in a save file of items, story and rooms,
-but for the order of the inventory. So readers of such facts can rely on it (`Encoder.scene`).
+The spans hold more than the scene needs: everything that a save file keeps of items, story and
+rooms, except the order of the inventory. Readers of such facts can rely on it (`Encoder.scene`).
 """
 
 Key = tuple[bytes, ...]
@@ -217,5 +217,5 @@ def _key(spans: tuple[slice, ...]) -> "itemgetter[Key]":
 
 
 PLACE_KEY, ITEM_KEY, FLAG_KEY = _key(PLACE_SPANS), _key(ITEM_SPANS), _key(FLAG_SPANS)
-"""Called with 8,192 bytes of work RAM: what these spans hold. Item 0 of the place is the collision
-buffer."""
+"""Functions from 8,192 bytes of work RAM to the content of these spans. Item 0 of the place is the
+collision buffer."""

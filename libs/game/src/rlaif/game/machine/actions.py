@@ -1,4 +1,4 @@
-"""The eight actions: what the policy chooses from and what a capture stores."""
+"""The eight actions, from which the policy chooses and which a capture stores."""
 
 from enum import IntEnum
 
@@ -17,7 +17,7 @@ class Action(IntEnum):
 
 
 ACTION_NAMES: tuple[str, ...] = tuple(action.name for action in Action)
-"""Names by number, such as `ACTION_NAMES[0] == "UP"`."""
+"""Names by number: `ACTION_NAMES[0] == "UP"`."""
 
 DIRECTIONS = frozenset({Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT})
 """The d-pad: held for a whole decision step."""
@@ -27,10 +27,10 @@ BUTTONS: tuple[str | None, ...] = ("up", "down", "left", "right", "a", "b", "sta
 
 
 def encode_actions(actions: list[int] | tuple[int, ...]) -> str:
-    """One digit an action, as a capture stores them; ValueError unless all are 0 to 7."""
+    """One digit per action, as in a capture; ValueError unless all are 0 to 7."""
     return "".join(str(Action(action).value) for action in actions)
 
 
 def decode_actions(digits: str) -> list[Action]:
-    """What `encode_actions` wrote; ValueError unless all digits are 0 to 7."""
+    """Parse the output of `encode_actions`; ValueError unless all digits are 0 to 7."""
     return [Action(int(digit)) for digit in digits]

@@ -1,7 +1,7 @@
-"""The cartridge: which game is played, checked before it is played.
+"""Reads, checks and identifies the cartridge before it is played.
 
-This is the one place that reads and checks a ROM: for the trainer, the exporter, `make demo` and
-every command.
+Only this module reads and checks ROMs, for the trainer, the exporter, `make demo` and every
+command.
 """
 
 import hashlib
@@ -30,13 +30,13 @@ UNSUPPORTED_SHA1 = {
     "08bf49d7e225c695f64d38131cb720decb84b663": "Oracle of Seasons (Japan)",
     "880374fb978b18af4aa529e2e32f7ffb4d7dd2f4": "Oracle of Ages (USA)",
 }
-"""Games whose RAM is laid out otherwise, so that every number read would be wrong."""
+"""Games with another layout of RAM, for which every decoded number would be wrong."""
 
 _SEASONS_TITLE, _SEASONS_US_CODE = "ZELDA DIN", "AZ7E"
 
 Game = str
-"""Name of a game: `seedling-vale`, `oracle-of-seasons`, a generated world as `world-7-30`, or
-`other`, of which nothing is known."""
+"""Name of a game: `seedling-vale`, `oracle-of-seasons`, a generated world such as `world-7-30`, or
+`other` for unknown games."""
 
 _WORLD_HEADER = re.compile(rb"W([0-9]{1,5})-([0-9]{2,3})\0+SDLV")
 """Title and maker in the header of a generated world."""
@@ -53,8 +53,8 @@ class Cartridge:
     sha256: str
     title: str
     is_oracle_of_seasons: bool  # the US one
-    is_embedded: bool = False  # it is the game of this package
-    is_modified: bool = False  # Oracle of Seasons (US) with changed bytes, let in on request
+    is_embedded: bool = False  # the game of this package
+    is_modified: bool = False  # Oracle of Seasons (US) with changed bytes, accepted on request
 
     @property
     def game(self) -> Game:
@@ -80,16 +80,16 @@ def load_cartridge(
     Args:
         path: The ROM file; None for the embedded game. `world-SEED-SIZE/world.gbc` in any folder
             is generated if it is missing.
-        allow_modified: Take a randomizer or a hack of Oracle of Seasons (US) too. Its RAM is read
-            with the map of the original, which a hack may have moved.
-        allow_unsupported: Take games that can be played and not trained on too, as `other`.
+        allow_modified: Also accept a randomizer or a hack of Oracle of Seasons (US). Its RAM is
+            read with the original's memory map, which a hack may have changed.
+        allow_unsupported: Also accept games that cannot be trained on, as `other`.
 
     Raises:
-        UnsupportedGameError: It is a game on which nothing can be trained.
-        CartridgeError: It is missing, unreadable, cut off, damaged or cannot be run.
+        UnsupportedGameError: It is a game that cannot be trained on.
+        CartridgeError: It is missing, unreadable, truncated, damaged or cannot be run.
     """
     if path is not None and not path.exists():
-        # Imported here, for it knows stories and guides, which play does not.
+        # Imported here, as it imports stories and guides, which play does not need.
         from rlaif.game.worlds.making import WORLD_FILE, provide
 
         try:
@@ -120,7 +120,7 @@ def load_cartridge(
 
 
 def _check_other(data: bytes, sha1: str, name: str, allow_modified: bool) -> bool:
-    """Refuse the Oracle games that are not the supported one; True for a modified one let in."""
+    """Reject unsupported Oracle games; returns True for an accepted modified one."""
     if wrong := UNSUPPORTED_SHA1.get(sha1):
         raise _another_game(name, wrong)
     header = oracle_header(data)
@@ -132,9 +132,9 @@ def _check_other(data: bytes, sha1: str, name: str, allow_modified: bool) -> boo
         raise _another_game(name, f"Oracle of Seasons of another region ({header.game_code})")
     if not allow_modified:
         raise UnsupportedGameError(
-            f"{name} calls itself Oracle of Seasons (USA) but has SHA-1 {sha1}, not "
+            f"{name} has the title of Oracle of Seasons (USA) but SHA-1 {sha1}, not "
             f"{ORACLE_OF_SEASONS_SHA1}: a randomizer, a hack or a bad copy. Use the original, or "
-            "allow modified ROMs if you know that its memory is laid out the same"
+            "allow modified ROMs if its memory layout is known to be the same"
         )
     return True
 
@@ -156,7 +156,7 @@ def _read(path: Path) -> bytes:
         return read_bounded(path, LARGEST_ROM_BYTES, "a Game Boy ROM")
     except FileNotFoundError:
         raise CartridgeError(
-            f"no ROM at {path}: correct the path, or give none to play the embedded game"
+            f"no ROM at {path}: correct the path, or omit it to play the embedded game"
         ) from None
     except UnusableFileError as error:
         raise CartridgeError(f"cannot read the ROM {path}: {error}") from error

@@ -1,4 +1,4 @@
-"""The emulator: plays actions, gives its RAM, its screen and its save states.
+"""The emulator: plays actions and provides RAM, screen and save states.
 
 The only importer of pyboy. Errors:
 
@@ -52,18 +52,18 @@ _CART_BANK_SIZE = 0x2000
 _ALL_BUTTONS = ("up", "down", "left", "right", "a", "b", "start", "select")
 _LCDC = 0xFF40
 _NO_LOG = 5
-"""Above INFO (4), which PyBoy counts as the most urgent of its levels. It prints its log on
-standard output, where it would stand between lines of JSON; what matters of it is raised, too."""
+"""Above INFO (4), the highest of PyBoy's levels. PyBoy logs to standard output, where its lines
+would mix with JSON; relevant errors are raised as well."""
 
 _STATES = States()
 
 _MBC2_TYPES = frozenset({0x05, 0x06})
 _CART_RAM_BANKS = {0x00: 0, 0x03: 4, 0x04: 16, 0x05: 8}
-"""Banks of cartridge RAM by the header's size code, 1 for any other."""
+"""Banks of cartridge RAM by the header's size code; 1 for all other codes."""
 
 
 class EmulatorError(Exception):
-    """Base of what an emulator raises."""
+    """Base class of emulator errors."""
 
 
 class BadRomError(EmulatorError):
@@ -75,7 +75,7 @@ class SaveStateError(EmulatorError):
 
 
 class Emulator:
-    """One Game Boy: PyBoy without a window, files or real time. Not safe in two threads at once.
+    """One Game Boy: PyBoy without a window, files or real time. Not thread-safe.
 
     A d-pad action is held for the whole decision step and released when the next one starts, so
     that repeating it walks without a gap. A, B and START are released for the last frame of the
@@ -88,12 +88,12 @@ class Emulator:
     Attributes:
         identity: Name, version and settings on which the RAM depends.
         has_banks: Work RAM has eight banks (a Game Boy Color game), not two.
-        work_ram: All banks of work RAM where PyBoy keeps them, `[32768]` or, without banks,
+        work_ram: All banks of work RAM, shared with PyBoy, `[32768]` or, without banks,
             `[8192]` uint8, read-only; they change while the game plays.
     """
 
     def __init__(self, rom: Path | bytes, *, sound_emulated: bool = False) -> None:
-        """Boot a ROM; BadRomError if PyBoy refuses it. A `.ram` file beside it is not used.
+        """Boot a ROM; BadRomError if PyBoy rejects it. A `.ram` file beside it is not used.
 
         Emulating the sound chip is slower; some games wait for it (Oracle of Seasons does in a few
         transitions). It is part of the identity, because RAM may depend on it.
@@ -154,16 +154,16 @@ class Emulator:
         return bytes(self._memory[start:stop])
 
     def read_bank(self, bank: int, start: int, stop: int) -> bytes:
-        """Bytes of one bank of switchable memory, whichever is selected now."""
+        """Bytes of one bank of switchable memory, whether or not it is selected."""
         if WRAM_START <= start < stop <= WRAM_START + WRAM_SIZE:
             offset = bank * _BANK_SIZE + (start & (_BANK_SIZE - 1))
             return self.work_ram[offset : offset + stop - start].tobytes()
-        # PyBoy refuses a banked slice that touches the last byte of its region.
+        # PyBoy rejects a banked slice that includes the last byte of its region.
         head = bytes(self._memory[bank, start : stop - 1]) if stop - start > 1 else b""
         return head + bytes((self._memory[bank, stop - 1],))
 
     def peek(self, bank: int | None, where: int) -> int:
-        """One byte for a check of the emulator; without a bank as the CPU sees it."""
+        """One byte, for checks of the emulator; without a bank as the CPU sees it."""
         return int(self._memory[where if bank is None else (bank, where)])
 
     def poke(self, bank: int | None, where: int, value: int) -> None:
@@ -177,11 +177,11 @@ class Emulator:
         return _STATES.save(self._pyboy, self._clock.without_host_time)
 
     def load_state(self, state: bytes) -> None:
-        """Go to a saved state and release all eight buttons; 0.7 ms, or 6 without numba.
+        """Load a save state and release all eight buttons; 0.7 ms, or 6 without numba.
 
         Raises:
-            SaveStateError: Of another PyBoy version or mode, or cut off. The emulator may be half
-                loaded: load another state before using it.
+            SaveStateError: It is of another PyBoy version or mode, or truncated. The emulator may
+                be partly loaded: load another state before using it.
         """
         if not state or state[0] != STATE_VERSION:
             found = f"version {state[0]}" if state else "no bytes"
@@ -194,7 +194,7 @@ class Emulator:
                 _STATES.load(self._pyboy, state)
             else:
                 _STATES.load(self._pyboy, self._clock.stopped(state))
-                self._clock.go_on(state)
+                self._clock.resume(state)
         except (PyBoyException, AssertionError, OverflowError, ValueError) as error:
             raise SaveStateError(f"not a save state of this game and emulator: {error}") from error
         self._held = None
@@ -238,7 +238,7 @@ class Emulator:
         raise EmulatorError(f"PyBoy {version('pyboy')} does not share its work RAM")
 
     def _shared_cart_ram(self, arrays: list[Any]) -> memoryview | None:
-        """The same for cartridge RAM, checked at both ends; None if a mapper keeps it elsewhere."""
+        """Shared cartridge RAM, checked at both ends; None if a mapper keeps it elsewhere."""
         last = self._cart_ram_banks - 1
         size = self._cart_ram_banks * _CART_BANK_SIZE
         for candidate in arrays:
@@ -260,7 +260,7 @@ class Emulator:
 
 
 def new_emulator(game: Cartridge | bytes, *, sound_emulated: bool | None = None) -> Emulator:
-    """Boot a game; the one place that chooses the emulator core.
+    """Boot a game; the only function that chooses the emulator core.
 
     By default the sound chip is emulated for a cartridge that needs it, and not for a bare ROM.
     """
@@ -281,9 +281,9 @@ _RECORDING = threading.Lock()
 
 @contextmanager
 def _recorded_ram() -> Iterator[list[Any]]:
-    """Collect the arrays that PyBoy makes for its memory while it is built.
+    """Collect the arrays that PyBoy allocates for its memory in its constructor.
 
-    PyBoy's API gives RAM as lists: 330 µs for the 8 KiB that a decision step reads. It keeps RAM
+    PyBoy's API returns RAM as lists: 330 µs for the 8 KiB that a decision step reads. It keeps RAM
     in `array.array` objects, from which the same bytes take 1 µs.
     """
     arrays: list[Any] = []

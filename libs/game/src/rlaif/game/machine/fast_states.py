@@ -1,13 +1,13 @@
-"""Save states by PyBoy's own code, without a call of Python for each byte.
+"""Saves states with PyBoy's own code, without a Python call per byte.
 
 PyBoy's `save_state` writes a state into an `IntIOWrapper`, which calls the `write` of a Python file
 for each of its 186,000 bytes: 18 ms to save, 6 ms to load. Here PyBoy writes the same bytes into an
 `IntIOInterface` whose methods numba compiled: 0.4 and 0.7 ms.
 
 A compiled Cython class publishes the table of its C methods as `__pyx_vtable__`, in the order in
-which its .pxd file declares them; other Cython modules call them through it. This module does what
-they do: it calls `Motherboard.save_state` and `load_state` with an object that has a table of its
-own. The order is known for one version of PyBoy, and another one is refused.
+which its .pxd file declares them; other Cython modules call them through it. In the same way, this
+module calls `Motherboard.save_state` and `load_state` with an object that has its own table. The
+order is known for one version of PyBoy; other versions are rejected.
 """
 
 import ctypes
@@ -24,10 +24,10 @@ from pyboy.core.mb import Motherboard
 from pyboy.utils import IntIOInterface, IntIOWrapper
 
 _PYBOY = "2.8.1"
-"""The version whose .pxd files were read."""
+"""The version whose .pxd files this module follows."""
 
 _WRITE, _WRITE_32, _READ, _READ_32, _FLUSH, _METHODS = 0, 2, 4, 6, 9, 11
-"""`IntIOInterface` (pyboy/utils.pxd): its other widths call `write` and `read`."""
+"""Methods of `IntIOInterface` (pyboy/utils.pxd); other widths call `write` and `read`."""
 
 _WRAPPED = {0, 4, 8, 9, 10}
 """The methods that `IntIOWrapper` overrides."""
@@ -37,26 +37,26 @@ _SAVE, _LOAD, _BOARD_METHODS = 14, 15, 16
 
 _HEADER_WORDS = object.__basicsize__ // 8
 _BASE, _AT, _END, _ENDED, _WORDS = 11, 12, 13, 14, 15
-"""Words after the methods of the own table: address of the bytes, offset of the next one, their
-number, whether more were asked for."""
+"""Words after the methods of the own table: address of the bytes, offset of the next one, number
+of bytes, whether more were requested."""
 
 _LARGEST = 1 << 20
 """Bytes; a state with 128 kB of cartridge RAM has 330,000."""
 
 
 class UnknownPyBoyError(Exception):
-    """This PyBoy is built in another way: its own functions save and load."""
+    """This PyBoy has another layout: its own functions save and load."""
 
 
 class FastStates:
     """Saves and loads the states of all emulators of a process, one at a time.
 
-    The caller makes sure that no other thread is in here. UnknownPyBoyError from the constructor.
+    Not thread-safe. The constructor may raise UnknownPyBoyError.
     """
 
     def __init__(self) -> None:
         if version("pyboy") != _PYBOY:
-            raise UnknownPyBoyError(f"PyBoy is {version('pyboy')}, {_PYBOY} is known")
+            raise UnknownPyBoyError(f"PyBoy is {version('pyboy')}, expected {_PYBOY}")
         methods = _table(IntIOInterface, _METHODS)
         wrapped = _table(IntIOWrapper, _METHODS)
         if {at for at in range(_METHODS) if methods[at] != wrapped[at]} != _WRAPPED:
@@ -86,12 +86,12 @@ class FastStates:
         return self._buffer[: self._words[_AT]].tobytes()
 
     def load(self, pyboy: Any, state: bytes) -> None:
-        """Do what `pyboy.load_state` does; ValueError if the state ends too early."""
+        """Load a state as `pyboy.load_state` does; ValueError if the state is truncated."""
         self._point_to(np.frombuffer(state, dtype=np.uint8))
         try:
             self._load(pyboy.sgb.mb, self._io)
         finally:
-            if self._words[_ENDED]:  # the zeros read after that may be refused, too
+            if self._words[_ENDED]:  # the zeros read after the end may be rejected, too
                 raise ValueError(f"the state ends after {len(state)} bytes")
 
     def _point_to(self, given: Any) -> None:
@@ -109,7 +109,7 @@ def _table(cython_class: type, methods: int) -> Any:
 
 
 def _compile() -> dict[int, Any]:
-    """Place in the table → C function; the last argument is Cython's `skip_dispatch`."""
+    """Index in the table → C function; the last argument is Cython's `skip_dispatch`."""
     io, skip = types.voidptr, types.int32
     return {
         _WRITE: _c_function(types.int64(io, types.uint8, skip), _writer(np.uint8)),
@@ -135,7 +135,7 @@ def _typed_pointer(_: Any, address: Any) -> tuple[Any, Callable[..., Any]]:
 
 
 _pointer: Any = intrinsic(_typed_pointer)
-"""An address as a pointer."""
+"""Converts an address to a pointer."""
 
 
 def _table_of(io: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Pictures of the screen: arrays in, PNG, WebP or JPEG bytes out."""
+"""Encodes pictures of the screen as PNG, WebP or JPEG."""
 
 import io
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 from PIL import Image
 
 JPEG_QUALITY = 40
-"""Enough for a live view; 3 to 6 kB a frame."""
+"""Sufficient for a live view; 3 to 6 kB per frame."""
 
 _MAX_COLOURS = 256
 
@@ -29,8 +29,8 @@ def png(picture: npt.NDArray[np.uint8]) -> bytes:
 def webp(picture: npt.NDArray[np.uint8]) -> bytes:
     """Lossless WebP of `[rows, columns, 3]` uint8 RGB.
 
-    About 3 kB of a whole screen in 0.6 ms, and smaller than a JPEG. With more effort it
-    becomes a tenth smaller, at twice the time.
+    About 3 kB for a whole screen in 0.6 ms, smaller than a JPEG. More effort saves a tenth of the
+    size in twice the time.
     """
     return _saved(Image.fromarray(picture), format="WEBP", lossless=True, quality=0, method=0)
 

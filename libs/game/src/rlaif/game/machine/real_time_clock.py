@@ -1,11 +1,11 @@
-"""The clock of a cartridge, kept from the host's time: a state played on gives the same seconds.
+"""Decouples a cartridge's clock from host time, so that a resumed state counts the same seconds.
 
-PyBoy counts the clock (MBC3 with timer) in emulated cycles, but a loaded state gets the host time
-that went by since it was saved, and all cycles since power-on once more. Both would make a replay
-differ from the play. So a state is saved with the clock brought up to now and without host time,
-and loaded with the clock stopped, which takes neither, and then started again.
+PyBoy counts the clock (MBC3 with timer) in emulated cycles, but on loading a state it adds the host
+time since the save, and all cycles since power-on once more. Both would make a replay differ from
+the play. So a state is saved with an up-to-date clock and without host time, and loaded with the
+clock stopped, which adds neither, and then started again.
 
-Not in a PyBoy state, and so not restored: what the game latched and has not read yet.
+A PyBoy state does not contain latched values that the game has not read yet; they are lost.
 """
 
 import struct
@@ -23,14 +23,14 @@ _ENABLE, _SELECT, _LATCH, _WINDOW = 0x0000, 0x4000, 0x6000, 0xA000
 _ENABLED, _DAY_HIGH, _NO_COMMAND = 0x0A, 0x0C, 0xFF
 
 _FROM_END = 10_450
-"""The clock's part of a PyBoy state (version 29) starts so many bytes before the end. In it: host
+"""Offset from the end of a PyBoy state (version 29) to the clock. It contains: host
 time (double), halt, carry, seconds, minutes, hours, day (2), halt, carry, cycles (8), host time."""
 
 _HOST_TIMES, _HALTS = (0, 25), (8, 15)
 _DAY_TOP, _HALT, _CARRY = 14, 15, 16
 
 NO_HOST_TIME = 1e12
-"""Stands for the host time in a state: far ahead, so that a plain PyBoy adds nothing either."""
+"""Replaces the host time in a state: far ahead, so that plain PyBoy adds nothing either."""
 
 
 def has_clock(rom: bytes) -> bool:
@@ -39,7 +39,7 @@ def has_clock(rom: bytes) -> bool:
 
 
 class RealTimeClock:
-    """Looks after the clock of one PyBoy whose cartridge has one."""
+    """Controls the clock of one PyBoy whose cartridge has one."""
 
     def __init__(self, pyboy: Any, rom: bytes) -> None:
         self._pyboy, self._memory = pyboy, pyboy.memory
@@ -47,14 +47,14 @@ class RealTimeClock:
         self._counted_at: int | None = None
 
     def count(self) -> None:
-        """Before saving: count the cycles since the game last looked at the clock."""
+        """Count the cycles since the game last accessed the clock; to be called before saving."""
         if self._counted_at != self._pyboy.frame_count:
-            # Once a frame at most: with no cycle in between PyBoy would count host time.
+            # At most once per frame: without a cycle in between PyBoy would count host time.
             self._memory[_LATCH] = _NO_COMMAND
             self._counted_at = self._pyboy.frame_count
 
     def without_host_time(self, state: bytes) -> bytes:
-        """A state as PyBoy saved it, without the host's time in it."""
+        """A state as saved by PyBoy, but without the host's time."""
         cleaned = bytearray(state)
         for offset in _HOST_TIMES:
             struct.pack_into("<d", cleaned, len(state) - _FROM_END + offset, NO_HOST_TIME)
@@ -66,8 +66,8 @@ class RealTimeClock:
             stopped[len(state) - _FROM_END + offset] = 1
         return bytes(stopped)
 
-    def go_on(self, state: bytes) -> None:
-        """After `stopped(state)` was loaded: count from now on, if the state's clock runs."""
+    def resume(self, state: bytes) -> None:
+        """Start the clock if it runs in `state`; to be called after `stopped(state)` was loaded."""
         self._memory[_LATCH] = _NO_COMMAND
         clock = state[len(state) - _FROM_END :]
         mapper = state[len(state) - _FROM_END - self._ram_size - _MBC_FIELDS :]

@@ -1,7 +1,7 @@
-"""What a file is when it should be a ROM: bytes in, one sentence out when they are no whole ROM.
+"""Checks whether a file is a complete ROM; errors identify the file in one sentence.
 
-CartridgeError              missing, unreadable, cut off, damaged, or not supported
-└── UnsupportedGameError    whole, but a game on which nothing can be trained
+CartridgeError              missing, unreadable, truncated, damaged, or not supported
+└── UnsupportedGameError    complete, but a game that cannot be trained on
 """
 
 import stat
@@ -48,22 +48,22 @@ RAM_SIZE_CODES = frozenset(range(6))
 
 
 class CartridgeError(ValueError):
-    """The ROM cannot be used; the message says why and what to do."""
+    """The ROM cannot be used; the message has the reason and a remedy."""
 
 
 class UnsupportedGameError(CartridgeError):
-    """A whole ROM that can be played, but not trained on: its memory is laid out otherwise."""
+    """A complete ROM that can be played but not trained on: its memory layout differs."""
 
 
 class OracleHeader(NamedTuple):
-    """What the header of one of the two Oracle games says."""
+    """The header of one of the two Oracle games."""
 
     title: str  # ZELDA DIN for Seasons, ZELDA NAYRU for Ages
     game_code: str  # AZ7E is Seasons for the USA; the last letter is the region
 
 
 def check_rom(data: bytes, name: str) -> None:
-    """Raise CartridgeError unless this is a whole ROM that the emulator can run; about 10 µs."""
+    """Raise CartridgeError unless this is a complete ROM that the emulator can run; 10 µs."""
     if not data:
         raise CartridgeError(f"{name} is empty: copy the ROM again")
     for start, what in _ARCHIVES.items():
@@ -116,7 +116,7 @@ def rom_title(data: bytes) -> str:
 
 
 def oracle_header(data: bytes) -> OracleHeader | None:
-    """Title and game code when the header is that of an Oracle game, else None."""
+    """Title and game code if the header is that of an Oracle game, else None."""
     title = data[_TITLE][:_ORACLE_TITLE_LENGTH].rstrip(b"\0")
     if title not in (b"ZELDA DIN", b"ZELDA NAYRU"):
         return None
@@ -127,7 +127,7 @@ def _check_header(data: bytes, name: str) -> None:
     computed = header_checksum(data)
     if computed == data[CHECKSUM]:
         return
-    # Free games may leave the logo out, so its absence alone says nothing.
+    # Free games may omit the logo, so its absence alone is no evidence.
     what = "is damaged" if data[_LOGO] == _LOGO_START else "is not a Game Boy ROM"
     raise CartridgeError(
         f"{name} {what}: its header checksum is 0x{data[CHECKSUM]:02X}, computed "
@@ -140,17 +140,17 @@ def _printable(raw: bytes) -> str:
 
 
 class UnusableFileError(Exception):
-    """The file cannot be read; the message is the rest of `cannot read the ROM /x: …`."""
+    """The file cannot be read; the message completes `cannot read the ROM /x: …`."""
 
 
 def read_bounded(path: Path, largest: int, what: str) -> bytes:
-    """Read a file that may be anything: a device, a pipe that never ends, or 2 GB.
+    """Read a file of unknown kind, such as a device, an endless pipe, or 2 GB.
 
-    One of more than `largest` bytes is not read; `what` it should be is such as `a Game Boy ROM`.
+    A file of more than `largest` bytes is not read; `what` is its expected kind, for messages.
 
     Raises:
-        FileNotFoundError: There is none.
-        UnusableFileError: It is none of this kind, or cannot be read.
+        FileNotFoundError: The file does not exist.
+        UnusableFileError: It is not a plain file, too large, or cannot be read.
     """
     try:
         info = path.stat()

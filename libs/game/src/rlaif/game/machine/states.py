@@ -1,4 +1,4 @@
-"""A PyBoy in, the bytes of its state out, and back: the fast way where the process has numba."""
+"""Saves and loads PyBoy states, with compiled code where the process has numba."""
 
 import io
 import logging
@@ -27,7 +27,7 @@ class States:
         self._was_tried = False
 
     def save(self, pyboy: Any, clean: Callable[[bytes], bytes] = bytes) -> bytes:
-        """The state, without what `clean` removes because it differs each time."""
+        """The state after `clean`, which removes bytes that differ each time."""
         with self._lock:
             if self._fast is not None:
                 return clean(self._fast.save(pyboy))
@@ -40,7 +40,7 @@ class States:
             return state
 
     def load(self, pyboy: Any, state: bytes) -> None:
-        """Load it; PyBoyException or ValueError if it is not a state of this game and PyBoy."""
+        """Load a state; PyBoyException or ValueError if it is not of this game and PyBoy."""
         with self._lock:
             if self._fast is not None:
                 self._fast.load(pyboy, state)
@@ -55,7 +55,7 @@ def _fast_states(saves_the_same: "Callable[[FastStates], bool]") -> "FastStates 
         fast = FastStates()
         if saves_the_same(fast):
             return fast
-        reason = "the fast way gives other bytes"
+        reason = "compiled saving gives other bytes"
     except UnknownPyBoyError as error:
         reason = str(error)
     logger.warning("a save state takes 18 ms, not 0.4: %s", reason)

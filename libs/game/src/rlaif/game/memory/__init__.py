@@ -1,1 +1,1 @@
-"""What the RAM means: symbols, readers, and the state that they decode to."""
+"""Decoding of RAM: symbols, readers, and the decoded state."""

@@ -1,4 +1,4 @@
-"""The RAM in which a game keeps its state: copied from the emulator, or where it lies."""
+"""The RAM in which a game keeps its state: copied from the emulator, or in place."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rlaif.game.memory.memory_map import address
 
 _LAYOUT = address("w2DungeonLayout")
 _LAYOUT_OFFSET = 2 * 0x1000 + (_LAYOUT & 0x0FFF)
-"""In all banks one after the other."""
+"""Offset in the concatenation of all banks."""
 
 DUNGEON_LAYOUT_SIZE = 256
 _NO_LAYOUT = np.zeros(DUNGEON_LAYOUT_SIZE, dtype=np.uint8)
@@ -29,7 +29,7 @@ class RamBlocks:
     dungeon_layout: bytes = bytes(DUNGEON_LAYOUT_SIZE)  # of bank 2; zeros without banks
 
     def __post_init__(self) -> None:
-        """Refuse blocks of another size, which would shift every address."""
+        """Reject blocks of another size, which would shift every address."""
         if len(self.wram) != WRAM_SIZE or len(self.dungeon_layout) != DUNGEON_LAYOUT_SIZE:
             raise ValueError(
                 f"RAM blocks of {len(self.wram)} and {len(self.dungeon_layout)} bytes, "
@@ -53,7 +53,7 @@ class RamBlocks:
 
 
 def once_per_ram(read: Callable[[RamBlocks], _T]) -> Callable[[RamBlocks], _T]:
-    """Keep what `read` returns with the RAM that it was read from; it must not be None."""
+    """Cache the result of `read` in the RAM that it was read from; it must not be None."""
     name = f"{read.__module__}.{read.__qualname__}"
 
     @wraps(read)
@@ -75,18 +75,18 @@ def read_blocks(emulator: Emulator) -> RamBlocks:
 
 
 def _blocks(wram: bytes, dungeon_layout: bytes) -> RamBlocks:
-    ram = object.__new__(RamBlocks)  # the sizes are right: checking them takes as long as reading
+    ram = object.__new__(RamBlocks)  # skips the check of sizes, which takes as long as reading
     kept = ram.__dict__
     kept["wram"], kept["dungeon_layout"] = wram, dungeon_layout
     return ram
 
 
 class LiveRam:
-    """The RAM of an emulator where it lies, as read-only arrays for use on every step.
+    """The RAM of an emulator in place, as read-only arrays for use on every step.
 
     Attributes:
         wram: As in `RamBlocks`, `[8192]` uint8.
-        dungeon_layout: Likewise, `[256]` uint8.
+        dungeon_layout: As in `RamBlocks`, `[256]` uint8.
     """
 
     def __init__(self, emulator: Emulator) -> None:
@@ -96,7 +96,7 @@ class LiveRam:
         self._bytes = self.wram.data, self.dungeon_layout.data
 
     def copy(self) -> RamBlocks:
-        """What it holds now; 0.5 µs."""
+        """A copy of the current content; 0.5 µs."""
         wram, layout = self._bytes
         return _blocks(wram.tobytes(), layout.tobytes())
 

@@ -1,4 +1,4 @@
-"""Objects in the room: enemies, people, things, as the game's object pages hold them.
+"""Objects in the room: enemies, people, things, from the game's object pages.
 
 Sixteen pages 0xD000, 0xD100 ... 0xDF00 of work RAM bank 1 hold four objects each: the player, his
 companion and items at +0x00, interactions at +0x40, enemies at +0x80, parts at +0xC0.
@@ -28,7 +28,7 @@ from rlaif.game.memory.memory_map import (
 )
 
 HARMLESS_ENEMY_IDS = frozenset({0x33, 0x37, 0x38, 0x53, 0x56, 0x58, 0x59, 0x5A})
-"""Objects in enemy slots that are no monsters: cucco, butterfly, fairy, dragonfly, bubble, bush,
+"""Objects in enemy slots that are not monsters: cucco, butterfly, fairy, dragonfly, bubble, bush,
 drop producer, seed tree (enemy ids of the disassembly)."""
 
 _ALL_IDS = range(256)
@@ -57,9 +57,9 @@ class Entity(NamedTuple):
     subid: int
     x: int
     y: int
-    health: int  # 0 for what has none
+    health: int  # 0 for objects without health
     direction: int = 0  # 0 up, 1 right, 2 down, 3 left; other values by kind
-    angle: int = 0xFF  # 0 up, 8 right, 16 down, 24 left; 32 and above nowhere
+    angle: int = 0xFF  # 0 up, 8 right, 16 down, 24 left; 32 and above: no direction
 
 
 def is_riding(ram: RamBlocks) -> bool:
@@ -82,7 +82,7 @@ def enemies(ram: RamBlocks) -> list[Entity]:
 
 
 def are_enemies_near(ram: RamBlocks, x: int, y: int, reach: int) -> bool:
-    """Whether something in an enemy's slot is at most so far from a pixel on both axes; 1 µs."""
+    """Whether an object in an enemy slot is within `reach` of a pixel on both axes; 1 µs."""
     first, wram = ENEMIES - WRAM_START, ram.wram
     enabled = wram[first::OBJECT_STRIDE]
     if enabled == _ALL_FREE:
@@ -107,7 +107,7 @@ def parts(ram: RamBlocks, ids: Container[int] = _ALL_IDS) -> list[Entity]:
 
 @once_per_ram
 def talkables(ram: RamBlocks) -> list[Entity]:
-    """What reacts to A: people and signs, in the order of the game's list; not to be modified."""
+    """Objects that react to A: people and signs, in the game's order; not to be modified."""
     pointers = ram.block(_TALKABLE, _TALKABLE_SIZE)
     if pointers == _NO_POINTERS:
         return []
@@ -120,13 +120,13 @@ def talkables(ram: RamBlocks) -> list[Entity]:
 
 
 def things(ram: RamBlocks) -> list[Entity]:
-    """What can be picked up; where there is none, buttons and the like (all parts)."""
+    """Things that can be picked up; without any, all parts, such as buttons."""
     found = parts(ram, (PART_ITEM_DROP,)) + interactions(ram, (INTERACTION_TREASURE,))
     return found or parts(ram)
 
 
 def nearest(found: list[Entity], x: int, y: int) -> list[Entity]:
-    """The same, nearest to (x, y) first; equal distances by slot."""
+    """The objects, nearest to (x, y) first; equal distances by slot."""
     if len(found) < 2:
         return found
     return sorted(found, key=lambda e: ((e.x - x) ** 2 + (e.y - y) ** 2, e.slot))

@@ -1,9 +1,9 @@
-"""Where things are: look-ups in `symbols`, and the numbers that are no symbols.
+"""Addresses of the memory map: look-ups in `symbols`, and constants without a symbol.
 
-Traps: money, bombs and seeds are BCD. Small keys are one byte a dungeon. wShieldLevel is 1 on a new
-file without a shield: ownership is a treasure bit. Bit 7 of wScrollMode is the camera of a large
-room, not a transition. w1Link.health is not the player's health. wScreenTransitionState is 2 when
-idle. wDungeonRoomProperties never changes: it is no puzzle.
+Note: money, bombs and seeds are BCD. Small keys are one byte per dungeon. wShieldLevel is 1 on a
+new file without a shield: ownership is a treasure bit. Bit 7 of wScrollMode is the camera of a
+large room, not a transition. w1Link.health is not the player's health. wScreenTransitionState is 2
+when idle. wDungeonRoomProperties never changes and has nothing to do with puzzles.
 """
 
 from rlaif.game.memory.symbols import SYMBOLS, Symbol
@@ -27,11 +27,11 @@ ROOM_VISITED, ROOM_ITEM, ROOM_EVENTS = 0x10, 0x20, 0xC0
 """Bits of a room's flags."""
 
 RUPEE_ROOM_SCRATCH = (0xC8F0, 16)
-"""Address and size of the flags of groups 1-3 that dungeons 2 and 6 use for something else."""
+"""Address and size of flags of groups 1-3 that dungeons 2 and 6 use for other purposes."""
 
 SAVEFILE_STRING = b"Z11216-0"
 AGES_SAVEFILE_STRING = b"Z21216-0"
-"""What a loaded file starts with, in Oracle of Seasons and in Oracle of Ages (same address)."""
+"""Start of a loaded file, in Oracle of Seasons and in Oracle of Ages (same address)."""
 
 TREASURE_SHIELD = 0x01
 ITEM_SWORD = 0x05
@@ -41,22 +41,22 @@ SMALL_ROOM, LARGE_ROOM = (10, 8), (15, 11)
 """Columns and rows of tiles of 16 pixels."""
 
 TILE_STRIDE = 16
-"""Bytes a row of wRoomLayout and wRoomCollisions."""
+"""Bytes per row of wRoomLayout and wRoomCollisions."""
 
 
 def symbol(name: str) -> Symbol:
-    """The symbol of this name; KeyError when no symbol has it."""
+    """The symbol with this name; KeyError if there is none."""
     return _BY_NAME[name]
 
 
 def address(name: str) -> int:
-    """The address of a symbol; KeyError when no symbol has this name."""
+    """The address of a symbol; KeyError if there is none with this name."""
     return _BY_NAME[name].address
 
 
 def room_flags_page(group: int) -> int:
-    """Address of the room flags of a map group; groups above 7 wrap, as the game does.
+    """Address of the room flags of a map group; groups above 7 wrap, as in the game.
 
-    Groups 1, 2 and 3 share a page, so do 4 and 6, and 5 and 7.
+    Groups 1, 2 and 3 share a page, as do 4 and 6, and 5 and 7.
     """
     return (0xC700, 0xC800, 0xC800, 0xC800, 0xC900, 0xCA00, 0xC900, 0xCA00)[group & 7]

@@ -1,4 +1,4 @@
-"""What kind of moment this is: pure questions to the RAM, the same for both games.
+"""The kind of the current state: pure predicates of the RAM, the same for both games.
 
 The conditions follow the order in which the game itself tests them (linkState01 in
 object_code/common/specialObjects/link.s, cutscene01 in code/bank1.s of the disassembly).
@@ -57,7 +57,7 @@ def is_text(ram: RamBlocks) -> bool:
 
 
 def is_text_choice(ram: RamBlocks) -> bool:
-    """The text box asks for a choice."""
+    """The text box offers a choice."""
     return ram.u8(_TEXT) != 0 and ram.u8(_TEXT_MODE) == 1
 
 
@@ -69,13 +69,13 @@ def is_menu(ram: RamBlocks) -> bool:
 def is_scrolling(ram: RamBlocks) -> bool:
     """The screen moves from one room to the next.
 
-    Bit 7 is not asked: it is set while the camera follows the player in a large room.
+    Bit 7 is ignored: it is set while the camera follows the player in a large room.
     """
     return ram.u8(_SCROLL) & 0x0C != 0
 
 
 def is_fading(ram: RamBlocks) -> bool:
-    """The screen fades; the game mostly stands still."""
+    """The screen fades; the game is mostly halted."""
     return ram.u8(_FADE) != 0
 
 
@@ -96,12 +96,12 @@ def is_dying(ram: RamBlocks) -> bool:
 
 
 def is_room_stable(ram: RamBlocks) -> bool:
-    """The room has been entered: group, room and position belong together."""
+    """The room has been entered: group, room and position are consistent."""
     return ram.u8(_SCROLL) & 0x7F == 1 and ram.u8(_CUTSCENE) == _IN_GAME
 
 
 def has_control(ram: RamBlocks) -> bool:
-    """The player obeys the buttons."""
+    """The player reacts to the buttons."""
     return _has_control(_CONTROL(ram.wram))
 
 
@@ -122,7 +122,7 @@ def _has_control(seen: tuple[Any, ...]) -> bool:
 def is_dialog_state(ram: RamBlocks) -> bool:
     """A person speaks or a sign is read: a state for the dialog planner.
 
-    The texts inside the menu are not meant.
+    Texts inside the menu are excluded.
     """
     return (
         is_running(ram)
@@ -135,8 +135,8 @@ def is_dialog_state(ram: RamBlocks) -> bool:
 def is_puzzle_state(ram: RamBlocks) -> bool:
     """The player can act in a room with something left to push, press, hit or light.
 
-    A room that gave its item or had its event is done, whatever stands in it. Like every predicate
-    it looks at one moment; who switches on it waits for a few frames that agree.
+    A room whose item was taken or whose event has happened is done. Like every predicate it
+    depends on one state only; callers that switch modes wait for a few consistent frames.
     """
     return has_control(ram) and is_room_stable(ram) and has_puzzle(ram)
 

@@ -1,7 +1,7 @@
-"""What a room asks the player to push, press, hit or light.
+"""Puzzle elements of a room: things to push, press, hit or light.
 
-Nothing in RAM says "puzzle". So it is read off what stands in the room: tiles whose index has a
-meaning in the tile table that holds (wActiveCollisions), and orbs, which are parts.
+RAM has no flag for puzzles. They are derived from the room: tiles whose index has a meaning in the
+current tile table (wActiveCollisions), and orbs, which are parts.
 """
 
 from typing import Literal, NamedTuple
@@ -27,14 +27,14 @@ _DUNGEON_TILES: dict[int, PuzzleKind] = {
     **dict.fromkeys((0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x25, 0x2A, 0x2C, 0x2D, 0x2F), "block"),
 }
 _TILES_BY_TABLE = {0: _OVERWORLD_TILES, 3: _DUNGEON_TILES, 4: _DUNGEON_TILES}
-"""What is still to be done: an unlit torch, a button that is up, a switch that is off, a block that
+"""Undone tiles: an unlit torch, a button that is up, a switch that is off, a block that
 can be pushed (constants/common/tileIndices.s of the disassembly)."""
 
 _TO_DO = {
     table: bytes(index in tiles for index in range(256)) for table, tiles in _TILES_BY_TABLE.items()
 }
 _ORB_PARTS = frozenset({0x03, 0x0B})
-"""Orbs stand on plain floor, so that no tile shows them; part ids."""
+"""Part ids of orbs, which stand on plain floor and so are not in the tiles."""
 
 
 class PuzzleElement(NamedTuple):
@@ -46,9 +46,9 @@ class PuzzleElement(NamedTuple):
 
 
 def puzzle_elements(ram: RamBlocks) -> tuple[PuzzleElement, ...]:
-    """What is left to be done in the room, tiles row by row, then orbs.
+    """The elements of the room that are not done yet: tiles row by row, then orbs.
 
-    A torch, button or switch of which the tile shows that it is done is not among them.
+    A torch, button or switch whose tile shows that it is done is left out.
     """
     columns, rows = room_size(ram)
     table = ram.u8(_COLLISIONS)
@@ -72,5 +72,5 @@ def puzzle_elements(ram: RamBlocks) -> tuple[PuzzleElement, ...]:
 
 
 def is_settled(ram: RamBlocks) -> bool:
-    """The room has given its item, or its event has happened: nothing more to solve."""
+    """The item of the room was taken, or its event has happened: there is nothing left to solve."""
     return room_flags(ram, ram.u8(_ROOM)) & (ROOM_ITEM | ROOM_EVENTS) != 0

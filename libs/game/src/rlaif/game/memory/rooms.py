@@ -1,4 +1,4 @@
-"""Rooms: which one this is, which ones were visited, and which lie next to it."""
+"""Rooms: the current one, the visited ones, and the neighbours."""
 
 import struct
 from typing import NamedTuple
@@ -62,8 +62,8 @@ def camera(emulator: Emulator, ram: RamBlocks) -> tuple[int, int]:
 def floor_grid(ram: RamBlocks) -> bytes | None:
     """Room ids of the current dungeon floor, 8x8, 0 none; None where no floor is known.
 
-    Outside dungeons the grid in memory is stale. So it is in caves and side views that count as
-    part of a dungeon: there it does not show the current room.
+    Outside dungeons the grid in memory is stale, as it is in caves and side views that are part of
+    a dungeon: there it does not contain the current room.
     """
     if dungeon_of(ram) is None:
         return None
@@ -75,7 +75,7 @@ def floor_grid(ram: RamBlocks) -> bytes | None:
 
 
 class MapPlace(NamedTuple):
-    """Where the current room lies on the map of its dungeon; None where that does not show it."""
+    """Position of the current room on the map of its dungeon; None if it is not on the map."""
 
     dungeon: int | None
     floor: int | None
@@ -84,7 +84,7 @@ class MapPlace(NamedTuple):
 
 
 def map_place(ram: RamBlocks) -> MapPlace:
-    """Where the current room lies; nothing is known outside of dungeons."""
+    """Position of the current room; all None outside dungeons."""
     dungeon = dungeon_of(ram)
     if floor_grid(ram) is None:
         return MapPlace(dungeon, None, None, None)
@@ -98,11 +98,11 @@ def room_flags(ram: RamBlocks, room: int) -> int:
 
 
 def neighbours(ram: RamBlocks) -> Neighbours:
-    """The rooms that scrolling would lead to.
+    """The rooms that scrolling leads to.
 
     Outside dungeons rooms lie on a 16x16 grid, one row is 0x10. Inside they lie on the 8x8 grid of
-    the floor; where that grid does not show the current room (a cave, a side-scroll), the first
-    rule holds.
+    the floor; where that grid does not contain the current room (a cave, a side view), the first
+    rule applies.
     """
     room = ram.u8(_ROOM)
     grid = floor_grid(ram)

@@ -1,4 +1,4 @@
-"""The game at one moment, decoded: RAM in, a frozen `GameState` out."""
+"""The decoded state of the game: a frozen `GameState` from RAM."""
 
 from dataclasses import dataclass
 
@@ -22,13 +22,13 @@ SEASONS = ("spring", "summer", "autumn", "winter")
 
 @dataclass(frozen=True, slots=True)
 class GameState:
-    """What the RAM says.
+    """The decoded RAM.
 
     Health is in quarter hearts, positions in pixels from the top left corner of the room. Bit sets
     are integers: `treasures >> 0x05 & 1` is the sword.
     """
 
-    running: bool  # a file is loaded and played; on the title screen all the rest means nothing
+    running: bool  # a file is loaded and played; otherwise all other fields are meaningless
     group: int  # map group, 0 to 7
     room: int  # in its group; (group, room) names a room
     room_large: bool
@@ -65,22 +65,22 @@ class GameState:
     switches: int
     toggles: int
     torches: int
-    enemies_left: int  # for which doors and chests wait
+    enemies_left: int  # doors and chests wait for 0
     deaths: int  # in this file; counted on the game-over screen, later than `dying`
-    kills: int  # stops at 1000
+    kills: int  # at most 1000
     enemies: tuple[Entity, ...]
     interactions: tuple[Entity, ...]
     parts: tuple[Entity, ...]
-    talkable: tuple[Entity, ...]  # what reacts to A, as the game lists it
-    riding: bool  # on an animal or in a minecart, whose position x and y then are
-    puzzle: tuple[PuzzleElement, ...]  # what is left in the room to push, press, hit or light
+    talkable: tuple[Entity, ...]  # objects that react to A, in the game's order
+    riding: bool  # on an animal or in a minecart; x and y are its position then
+    puzzle: tuple[PuzzleElement, ...]  # elements left to push, press, hit or light
 
     def owns(self, treasure: int) -> bool:
         return bool(self.treasures >> treasure & 1)
 
 
 def decode(ram: RamBlocks) -> GameState:
-    """Decode the RAM; any bytes give a state."""
+    """Decode the RAM; any bytes result in a state."""
     x, y = player_position(ram)
     dungeon = rooms.dungeon_of(ram)
     room = ram.u8(address("wActiveRoom"))

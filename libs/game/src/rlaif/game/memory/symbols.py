@@ -1,4 +1,4 @@
-"""The symbols of the memory map: where the game keeps what; the table is `symbols.csv`.
+"""The symbols of the memory map: addresses of the game's variables, from `symbols.csv`.
 
 The layout is that of Oracle of Seasons (US), from the public disassembly
 github.com/Stewmath/oracles-disasm at dfaba5238b102fa2b70f737a977a32219ba80c6b (include/wram.s,
@@ -6,12 +6,12 @@ include/hram.s, include/structs.s). The embedded cartridge keeps the same facts 
 addresses. Other regions and Oracle of Ages have another layout.
 
 Confidence, as the game itself was not run:
-    A   computed from the disassembly, and a fitting value was seen there in a real save state
-    B   computed and documented, but the real save states only held zero there
-    C   the address is sure, the meaning is not
+    A   computed from the disassembly, and a matching value was found in a real save state
+    B   computed and documented, but always zero in the real save states
+    C   the address is certain, the meaning is not
 
-Names are the labels of the disassembly, but for two: `wTextIndex` is wTextIndexL and wTextIndexH
-together, `wPaletteThreadMode` is wPaletteThread_mode.
+Names are the labels of the disassembly, with two exceptions: `wTextIndex` is wTextIndexL and
+wTextIndexH together, `wPaletteThreadMode` is wPaletteThread_mode.
 """
 
 import csv
@@ -36,12 +36,12 @@ class Symbol:
 
     name: str  # label
     address: int  # as the CPU sees it
-    bank: int  # 0 is what is always there (0xC000-0xCFFF and 0xFF80-0xFFFE), 1 and up are at 0xD000
+    bank: int  # 0 is always mapped (0xC000-0xCFFF and 0xFF80-0xFFFE), 1 and up are at 0xD000
     size: int  # bytes
     encoding: Encoding
     confidence: Confidence
     meaning: str  # with units
-    group: str  # what it belongs to, for display
+    group: str  # category, for display
 
 
 def _read() -> dict[str, tuple[Symbol, ...]]:
@@ -69,4 +69,4 @@ GROUPS = _read()
 SYMBOLS: tuple[Symbol, ...] = tuple(
     sorted((s for rows in GROUPS.values() for s in rows), key=lambda s: (s.bank, s.address))
 )
-"""All of them, sorted by bank and address."""
+"""All symbols, sorted by bank and address."""

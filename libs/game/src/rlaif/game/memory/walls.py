@@ -1,4 +1,4 @@
-"""Where the player can walk: the collision bytes of the room as a grid of half tiles (8 px)."""
+"""Walls: the collision bytes of the room as a grid of half tiles (8 px)."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,21 +8,21 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import LARGE_ROOM, SMALL_ROOM, address
 
 FREE, HAZARD, SOLID = 0, 1, 2
-"""What a half tile is. A hazard (hole, water, lava) does not stop the player."""
+"""Kinds of half tiles. A hazard (hole, water, lava) does not stop the player."""
 
 ROWS, COLUMNS = 24, 32
 """Half tiles in the collision buffer of 12x16 tiles; the used part is 16x20 or 22x30."""
 
 COLLISION_BYTES = 192
-"""One byte a tile, 12 rows of 16."""
+"""One byte per tile, 12 rows of 16."""
 
 COLLISIONS = address("wRoomCollisions")
-"""Where they are."""
+"""Address of the collision bytes."""
 
 _LARGE = address("wRoomIsLarge")
 _TREASURES = address("wObtainedTreasureFlags")
 FLIPPERS = 0x2E
-"""The treasure with which water is a way."""
+"""The treasure with which the player can swim."""
 
 _HAZARD_TILE, _RISING_FLOOR = 0x10, 0x1E
 _LEFT_PROBE, _RIGHT_PROBE = -3, 2
@@ -37,7 +37,7 @@ STOP = 4 * _OUTSIDE
 
 
 def _quarters_by_byte() -> npt.NDArray[np.uint8]:
-    """`[256, 4]` uint8: what the quarters of a tile are, by collision byte.
+    """`[256, 4]` uint8: kinds of the quarters of a tile, by collision byte.
 
     Order: top left, top right, bottom left, bottom right. Below 0x10 the byte is a mask, bit 3
     first. Bridges and stairs have thin edges, finer than a half tile: free. 0xFF is the border:
@@ -63,9 +63,9 @@ def half_tiles(ram: RamBlocks) -> npt.NDArray[np.uint8]:
 
 
 def room_cells(collisions: bytes) -> npt.NDArray[np.uint8]:
-    """What `look_around` looks at, made once a room from its 192 collision bytes.
+    """The cells that `look_around` reads, computed once per room from its 192 collision bytes.
 
-    All half tiles, those of one tile together, then what lies outside the buffer (free) and one
+    All half tiles, those of one tile together, then the outside of the buffer (free) and one
     cell that is always solid: `[3073]` uint8.
     """
     cells = np.zeros(STOP + 1, dtype=np.uint8)
@@ -77,12 +77,12 @@ def room_cells(collisions: bytes) -> npt.NDArray[np.uint8]:
 def look_around(
     cells: npt.NDArray[np.uint8], x: int, y: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
-    """What surrounds the point (x, y), pixels 0 to 255, in the `room_cells` of a room.
+    """The surroundings of the point (x, y), pixels 0 to 255, in the `room_cells` of a room.
 
     Returns:
         The half tiles around it, `[25]` uint8, row by row (the center is its own), and the
-        number of free half tiles to the north, east, south and west, `[4]`, 0 to 8. A way is free
-        where the player's whole body fits.
+        number of free half tiles to the north, east, south and west, `[4]`, 0 to 8. A half tile is
+        free if the player's whole body fits.
     """
     seen = cells[np.minimum(CELL_CODES_BY_Y[y] + CELL_CODES_BY_X[x], STOP)]
     rays = seen[_GRID_CELLS:].reshape(4, RAY_LENGTH + 1, 2)
@@ -91,11 +91,11 @@ def look_around(
 
 
 def open_sides(ram: RamBlocks) -> tuple[bool, bool, bool, bool]:
-    """Whether the room's edge to the north, east, south and west has a way out.
+    """Whether the room's edge to the north, east, south and west has an exit.
 
-    A way out is a gap of two half tiles, wide enough for the player, through the outermost tiles.
-    Water counts as one when the player owns the flippers. Whether a path leads from the player to
-    the gap is not asked.
+    An exit is a gap of two half tiles, wide enough for the player, through the outermost tiles.
+    Water counts as one if the player owns the flippers. Whether a path leads from the player to
+    the gap is not checked.
     """
     columns, rows = LARGE_ROOM if ram.u8(_LARGE) else SMALL_ROOM
     passable = HAZARD if ram.bit(_TREASURES, FLIPPERS) else FREE
@@ -113,7 +113,7 @@ def _has_gap(lane: npt.NDArray[np.bool_]) -> bool:
 
 
 def _row_code(half_row: int) -> int:
-    """The part of a cell's index that its row gives; quarters of one tile lie together."""
+    """The part of a cell's index from its row; quarters of one tile are adjacent."""
     if not 0 <= half_row < ROWS:
         return _OUTSIDE
     return (half_row >> 1) * COLUMNS * 2 + (half_row & 1) * 2
@@ -150,5 +150,5 @@ def _codes_by_x(x: int) -> list[int]:
 
 CELL_CODES_BY_Y = np.array([_codes_by_y(y) for y in range(256)], dtype=np.int16)
 CELL_CODES_BY_X = np.array([_codes_by_x(x) for x in range(256)], dtype=np.int16)
-"""`[256, 97]`: a row of each, added and cut at `STOP`, are the indices in `room_cells` of what is
-seen from (x, y): 25 half tiles, then four rays of 9 steps and 2 lanes."""
+"""`[256, 97]`: the sum of a row of each, clipped at `STOP`, has the indices in `room_cells` of the
+surroundings of (x, y): 25 half tiles, then four rays of 9 steps and 2 lanes."""

@@ -1,6 +1,6 @@
-"""The ground of a room: RAM in; reachable tiles and best first steps to a goal out.
+"""The ground of a room: reachable tiles and best first steps to a goal, from RAM.
 
-Results are cached by all the bytes that they depend on, so an unchanged room costs next to nothing.
+Results are cached by all the bytes that they depend on, so an unchanged room costs almost nothing.
 """
 
 import math
@@ -74,7 +74,7 @@ _ALONG_EDGE = 24
 """Pixels along an edge within which a place on it counts as reached."""
 
 _BODY = 6
-"""Half the size of an obstacle, in pixels."""
+"""Half of the size of an obstacle, in pixels."""
 
 GoalKind = Literal["on", "into", "at", "before", "over", "away"]
 """On a tile, into a door, at a pixel, before a tile and facing it, over an edge, away from a
@@ -82,7 +82,7 @@ tile."""
 
 
 class Goal(NamedTuple):
-    """A goal in a room; fields that a kind does not need are 0."""
+    """A goal in a room; fields that its kind does not use are 0."""
 
     kind: GoalKind
     tile: int = 0  # row * 16 + column; at, over: pixel y << 8 | x; over: 0 for any
@@ -92,13 +92,13 @@ class Goal(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """What can be reached in a room from the player's position.
+    """The reachable tiles of a room from the player's position.
 
-    The identical object while room and reachable pixels are the same: a key of what follows.
+    The same object while room and reachable pixels are the same, so it can serve as a cache key.
     """
 
     terrain: Terrain
-    trodden: bytes  # by tile: it can be stepped onto
+    trodden: bytes  # by tile: the player can step onto it
     faced: tuple[bytes, ...]  # by direction and tile: the player can stand before it
     rims: tuple[bool, ...]  # by direction: the room can be left over that edge
 
@@ -127,7 +127,7 @@ class Ground:
         width: Of the room in pixels.
         ends: `[4, pixels]` uint16, the pixel after a step; NOWHERE where the step would kill.
         outs: `[pixels]` uint8, 1 where the room is left.
-        on_door: The player stands on a door, which therefore counts as ordinary ground.
+        on_door: Whether the player stands on a door, which then counts as ordinary ground.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class Ground:
         return min(y, self.height - 1) * self.width + min(x, self.width - 1)
 
     def reached(self, x: int, y: int) -> Reached:
-        """What can be reached from a pixel.
+        """The reachable tiles from a pixel.
 
         The result is shared by all pixels that can reach each other.
         """
@@ -185,7 +185,7 @@ class Ground:
     def first_steps_avoiding(
         self, goal: Goal, aside: int, dangers: list[tuple[int, int]], at: tuple[int, int]
     ) -> bytes:
-        """The same from near a pixel, keeping a distance from dangers at (x, y)."""
+        """First steps from near the pixel `at`, keeping a distance from dangers at (x, y)."""
         extra = self._care.copy()
         room = extra.reshape(self.height, self.width)
         for x, y in dangers:
@@ -244,7 +244,7 @@ class Ground:
                 tuple(bool(rim) for rim in rims),
             )
         )
-        # Of pixels where the room is left, only the player's own is continued from.
+        # Paths continue from no pixel where the room is left, except the player's own.
         both_ways = seen & back & (self.outs ^ 1)
         self._labels[both_ways.view(np.bool_)] = label
         self._labels[at] = label
@@ -303,7 +303,7 @@ class Ground:
 
 
 def _keep_around(room: Bytes, pixel: int, reach: int) -> None:
-    """Clear what is more than `reach` pixels away from a pixel on either axis."""
+    """Clear all pixels more than `reach` away from a pixel on either axis."""
     y, x = divmod(pixel, 1 << 8)
     around = slice(max(0, y - reach), y + reach + 1), slice(max(0, x - reach), x + reach + 1)
     kept = room[around].copy()
@@ -357,7 +357,7 @@ def ground_of(
     Args:
         ram: The RAM.
         frames: Length of a step.
-        closed: Tiles that stop the player although RAM calls them free.
+        closed: Tiles that stop the player although they are free in RAM.
     """
     if frames != FRAMES or closed:
         return _cached(ram, frames, frozenset(closed))
@@ -371,7 +371,7 @@ def _ground(ram: RamBlocks) -> Ground:
 
 @once_per_ram
 def reached_in(ram: RamBlocks) -> Reached:
-    """What can be reached from the player's position."""
+    """The reachable tiles from the player's position."""
     return _ground(ram).reached(*player_position(ram))
 
 
@@ -446,7 +446,7 @@ def leaps(
 def _starts(
     solid: npt.NDArray[np.uint8], pad: int, tile: tuple[int, int], direction: Action, width: int
 ) -> Iterator[tuple[int, int]]:
-    """Pixels of a tile's center lane at which the cliff stops the player, and how far off it."""
+    """Pixels of a tile's center lane where the cliff stops the player, and their distance to it."""
     dy, dx = VECTORS[direction]
     y, x = tile[0] * TILE + TILE // 2, tile[1] * TILE + TILE // 2
     for aside in range(-_LANE, _LANE + 1):

@@ -1,6 +1,6 @@
 """Steps, reachability and shortest paths in a room, compiled to machine code by numba.
 
-They implement the game's own rule of walking pixel by pixel; a test compares them with a plain
+They implement the game's rule of walking pixel by pixel; a test compares them with a plain
 implementation. A new room and the paths to one goal cost about a millisecond. A pixel is the index
 `y * width + x` of the player's position, a direction a number of `Action`. Arrays of a room:
 
@@ -126,7 +126,7 @@ def _frames_on(start: int, frame: Pixels, ground: Bytes, outs: Bytes, frames: in
 
 @_inlined
 def _four_frames_on(frame: Pixels, ground: Bytes, outs: Bytes, ends: Pixels) -> None:
-    """The same for all pixels inside a room without water: two steps of two frames."""
+    """`_frames_on` for all pixels inside a room without water: two steps of two frames."""
     one, two = ends, np.empty(ends.size, dtype=np.uint16)
     for start in range(ends.size):
         after = start if outs[start] else np.int64(frame[start])
@@ -219,7 +219,7 @@ def reach_from(
     faced: Bytes,
     rims: Bytes,
 ) -> None:
-    """Find what can be reached from a pixel.
+    """Find the reachable pixels and tiles from a pixel.
 
     Outputs: `seen` by pixel; `trodden`, `[192]`, tiles that can be stepped onto; `faced`,
     `[4, 192]`, tiles before which the player can stand, by direction; `rims`, `[4]`, edges over
@@ -349,7 +349,7 @@ def _choose_beyond(
 
 @_inlined
 def _goals(firsts: Bytes, costs: npt.NDArray[np.int16], following: Counts, waiting: Counts) -> Int:
-    """Put the goals into the first bucket; returns how many there are."""
+    """Put the goals into the first bucket; returns their number."""
     count = 0
     costs[:] = FAR
     for pixel in range(firsts.size):

@@ -1,6 +1,6 @@
-"""The graph of rooms, learned from play: crossings in, routes from room to room out.
+"""The graph of rooms, learned from crossings in play, and routes in it.
 
-Crossings are directed. The way back over an edge may be assumed, at a higher cost.
+Crossings are directed. The reverse of an edge may be assumed, at a higher cost.
 """
 
 import heapq
@@ -32,7 +32,7 @@ class RoomGraphError(ValueError):
 
 
 class RoomId(NamedTuple):
-    """A room: its map group and its number in it."""
+    """A room: its map group and its number in the group."""
 
     group: int
     room: int
@@ -40,13 +40,13 @@ class RoomId(NamedTuple):
 
 @dataclass(frozen=True)
 class Crossing:
-    """A way from one room into another; positions are in pixels."""
+    """A transition from one room to another; positions are in pixels."""
 
     start: RoomId
     end: RoomId
     kind: Literal["edge", "warp"]  # the screen scrolls; or a door, stairs, a cave mouth or a hole
     direction: Action  # of the edge, or the direction that the player faced
-    x: int  # last position in the room that is left
+    x: int  # last position in the first room
     y: int
     arrival_x: int  # first position with control in the other room
     arrival_y: int

@@ -1,4 +1,4 @@
-"""Where the player is and whether it obeys; detects crossings from one room into another."""
+"""Position and control of the player; detects crossings from one room to another."""
 
 from dataclasses import dataclass, replace
 
@@ -27,7 +27,7 @@ _PLACE = slice(_GROUP - WRAM_START, _ROOM - WRAM_START + 1)
 
 
 def place_of(ram: RamBlocks) -> bytes:
-    """Two bytes that differ between any two rooms; only for comparison."""
+    """Two bytes that are unique to the room; for comparison only."""
     place = ram.wram[_PLACE]
     return place[:1] + place[-1:]
 
@@ -63,11 +63,11 @@ class RoomWatcher:
         self._last: PlayerPosition | None = None
 
     def forget(self) -> None:
-        """Start over, because a state was loaded or the game was reset."""
+        """Reset after a state was loaded or the game was reset."""
         self._settled = self._last = None
 
     def moved(self, x: int, y: int, facing: Action | None = None) -> None:
-        """Update the position within the room seen last, without its RAM.
+        """Update the position within the last seen room, without its RAM.
 
         A caller that reports all moves needs to pass the RAM of new rooms only. Without `facing`
         the direction stays the same.
@@ -155,7 +155,7 @@ def tile_under(ram: RamBlocks) -> TilePlace:
 
 
 def tile_ahead(ram: RamBlocks) -> TilePlace:
-    """The tile on which the player would act."""
+    """The tile on which the player acts."""
     here = standing(ram)
     dy, dx = AHEAD[here.facing]
     return tile_of(here.x + dx, here.y + dy)

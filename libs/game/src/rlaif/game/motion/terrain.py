@@ -100,7 +100,7 @@ class Terrain:
         return LARGE_ROOM if self.large else SMALL_ROOM
 
     def deadly(self) -> npt.NDArray[np.bool_]:
-        """`[12, 16]`: holes and lava, and unknown tiles that the game calls a hazard."""
+        """`[12, 16]`: holes and lava, and unknown tiles that are hazards in the game."""
         known = self._are(HOLES) | self._are(LAVA)
         unknown = (self.collisions == HAZARD_BYTE) & ~self._are(WATER)
         deadly: npt.NDArray[np.bool_] = known | unknown

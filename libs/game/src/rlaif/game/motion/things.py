@@ -1,6 +1,6 @@
 """Things in a room that a decision can refer to, by tile, read from RAM.
 
-They follow from the tile tables of Oracle of Seasons (tile_properties/breakableTiles.s and
+They are derived from the tile tables of Oracle of Seasons (tile_properties/breakableTiles.s and
 interactableTiles.s, constants/common/tileIndices.s of the disassembly) and from the game's objects,
 without knowledge of any particular room.
 """
@@ -32,7 +32,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 """All kinds, in an order that never changes; new ones are appended."""
 
 STEPPED_ON: frozenset[Kind] = frozenset({"button", "door", "item"})
-"""Kinds that the player steps onto; it stands before the others."""
+"""Kinds that the player steps onto; for all others it stands before them."""
 
 
 class Thing(NamedTuple):
@@ -154,7 +154,7 @@ def fixed_things(reached: Reached) -> tuple[Thing, ...]:
 
 
 def _kind_of(mode: int, index: int, collision: int) -> Kind | None:
-    """What a tile is; one that the game calls a hazard, water aside, is a hole."""
+    """The kind of a tile; a hazard of the game, except water, is a hole."""
     kind = _BY_MODE.get(mode, {}).get(index)
     if kind is None and collision == HAZARD_BYTE and index not in WATER.get(mode, ()):
         return "hole"
@@ -186,7 +186,7 @@ def _beside(at: int) -> list[int]:
 
 
 def _facing(kind: Kind | None) -> int:
-    """Bits of the directions in which to face it: a chest opens only from below."""
+    """Bits of the directions in which to face a kind: a chest opens only from below."""
     return _FROM_BELOW if kind == "chest" else _ANY_DIRECTION
 
 

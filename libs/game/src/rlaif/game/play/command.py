@@ -15,10 +15,10 @@ from rlaif.game.play.window import HELP, ScreenError, WindowScreen
 
 @command("rlaif play", CartridgeError, EmulatorError)
 def main(argv: Sequence[str] | None = None) -> int:
-    """Play; the reason of any exit code but 0 is one line on standard error.
+    """Play; the reason of an exit code other than 0 is one line on standard error.
 
     Returns:
-        0 if played, 1 if there is no display, 2 if a file cannot be used.
+        0 after playing, 1 if there is no display, 2 if a file cannot be used.
     """
     parser = argparse.ArgumentParser(
         prog="rlaif play", description="Play a game yourself.", epilog=HELP
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _play(options: argparse.Namespace) -> int:
-    # ROMs that training refuses may be played.
+    # ROMs that training rejects can be played.
     cartridge = load_cartridge(options.rom, allow_modified=True, allow_unsupported=True)
     sound = cartridge.needs_sound or not options.mute
     emulator = PlayedEmulator(cartridge.data, sound_emulated=sound)

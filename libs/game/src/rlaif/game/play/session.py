@@ -1,4 +1,4 @@
-"""Manual play: buttons of each frame in; frames and save states out."""
+"""Manual play, frame by frame, with saving and loading of states."""
 
 import time
 from collections.abc import Callable
@@ -95,7 +95,7 @@ _LATE = 0.25
 
 
 class FramePace:
-    """Waits for the speed of the console times a factor; 0 never waits."""
+    """Limits the speed to that of the console times a factor; 0: unlimited."""
 
     def __init__(
         self,

@@ -55,7 +55,7 @@ class WindowScreen:
     """An SDL2 window, `scale` screen pixels per Game Boy pixel; its title shows messages."""
 
     def __init__(self, title: str, *, scale: int = 4) -> None:
-        """Open a window; ScreenError when SDL2 is missing or finds no display."""
+        """Open a window; ScreenError if SDL2 is missing or finds no display."""
         if not _has_display():  # otherwise SDL may choose a driver without output
             raise ScreenError(f"no display for a window. {_WITHOUT}")
         try:

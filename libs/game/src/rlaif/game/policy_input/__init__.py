@@ -1,1 +1,1 @@
-"""What a policy sees of a moment beside the 128 numbers: RAM in, one row of numbers out."""
+"""The input of a policy besides the 128 numbers of an observation: one row of numbers from RAM."""

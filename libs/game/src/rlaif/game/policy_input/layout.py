@@ -1,12 +1,11 @@
 """The layout of a policy's input: names, places and bounds of its numbers; data only.
 
-It holds what the 128 numbers of an observation leave out: what is on the buttons, the satchel, the
-menu, the tiles of the whole room and what they are, the story so far in bits, amounts as
-thresholds, and which decisions can be made. The 128 stay as they are for judges and reward models;
-a policy reads both.
+It has what the 128 numbers of an observation lack: items on the buttons, the satchel, the menu, the
+tiles of the whole room and their kinds, the story flags, amounts as thresholds, and the possible
+decisions. The 128 remain unchanged for judges and reward models; a policy reads both.
 
-A number is float32. It is either in [0, 1], or a code: a whole number from 0 up to its field's
-`codes`, which a network looks up in a table of its own. What a game does not use stays 0.
+A number is float32: either in [0, 1], or a code, an integer from 0 to below its field's `codes`,
+for which a network has an embedding table. Fields that a game does not use stay 0.
 """
 
 import math
@@ -38,7 +37,7 @@ def reached(amount: int, thresholds: Sequence[int]) -> list[bool]:
 
 
 def amount(number: int) -> float:
-    """A number up to some thousands as one in [0, 1], finest where it is small."""
+    """Scale a number up to some thousands to [0, 1], with a finer scale for small ones."""
     return min(math.log2(1 + number) / 10, 1.0)
 
 
@@ -50,30 +49,30 @@ def read_only(values: Iterable[float]) -> Row:
 
 
 INPUT_VERSION = "v1"
-"""A network depends on every number's place and meaning. Any change is a new version."""
+"""A network depends on the place and meaning of every number: any change is a new version."""
 
 TILES = TILE_ROWS * TILE_COLUMNS
 """Tiles of the buffer, 12 rows of 16; a room fills its upper left part."""
 
 NO_DECISION = COUNT
-"""Code of the last decision where there is none: an episode begins."""
+"""Code of the last decision at the start of an episode, where there is none."""
 
 ROOM_CODES = 8 * 256
 """Map group 0 to 7, then room 0 to 255."""
 
 ITEM_CODES = 33
-"""Items 0 (nothing) to 31, as the inventory has them; 32 for a number that no item has."""
+"""Items 0 (nothing) to 31, as in the inventory; 32 for all other numbers."""
 
 TILE_INDEXES, TILE_TABLES = 256, 4
 FLOOR, EDGE, WALL, DEEP, OUTSIDE, SPECIAL = range(6)
-"""What a tile's collision byte says: free; solid in some quarters; solid; hole or water; no tile of
-this room; another (stairs, bridges, the border one walks off)."""
+"""Kinds by a tile's collision byte: free; solid in some quarters; solid; hole or water; no tile of
+this room; another (stairs, bridges, the border that the player can leave by)."""
 TILE_CODES = 6 * TILE_TABLES * TILE_INDEXES
 """((collision * 4) + table of tiles) * 256 + tile index; tables: overworld, Subrosia, indoors with
 dungeons, others."""
 
 ENEMY_CODES = 129
-"""0 none, n + 1 for enemy n; 128 for all from 127 on."""
+"""0 for none, n + 1 for enemy n; 128 for all from 127 on."""
 
 COINS = (1, 5, 10, 15, 20, 25, 30, 35, 40, 50, 60, 80, 100, 150, 200, 300, 500, 999)
 CHUNKS = (1, 10, 25, 50, 100, 200)
@@ -97,7 +96,7 @@ class Field:
 
     Attributes:
         slots: A name for each number.
-        codes: Each number is a code below this; None: each is in [0, 1].
+        codes: Each number is a code below this value; None: each is in [0, 1].
         start: Place of the first number.
     """
 
@@ -204,7 +203,7 @@ _DEEDS = (
 
 @dataclass(frozen=True)
 class Layout:
-    """Fields one after the other."""
+    """A sequence of fields."""
 
     fields: tuple[Field, ...]
     size: int
@@ -234,5 +233,5 @@ SIZE = POLICY_INPUT.size
 MOMENT, OWNED = POLICY_INPUT.block(_MOMENT), POLICY_INPUT.block(_OWNED)
 SCENE = POLICY_INPUT.block(_SCENE)
 THINGS, ALLOWED = POLICY_INPUT["things"].span, POLICY_INPUT["allowed"].span
-"""The blocks that are made together: what changes at every step, what is owned, the room; what is
-in it, what can be decided."""
+"""The blocks, each computed as a whole: state of the step, possessions, room; things in the room,
+possible decisions."""

@@ -1,10 +1,10 @@
-"""Writes a policy's input: the RAM of a moment in, one row out.
+"""Writes a policy's input: one row of numbers from the RAM of a state.
 
 A pure function of the RAM, the last decision, decisions without effect, and the action set. Parts
-that seldom change are cached by the bytes they depend on.
+that rarely change are cached by the bytes they depend on.
 
 Oracle of Seasons keeps the cursor of its inventory at wInventorySubmenu0CursorPos and the two bytes
-after it, one per page. The embedded cartridge keeps its own among its private variables, so
+after it, one per page. The embedded cartridge keeps its own in private variables, so
 `menu_cursor` does not change there; the decisions ITEM do not need it.
 """
 
@@ -91,7 +91,7 @@ _SOLID_QUARTERS, _ALL_SOLID, _HAZARD, _RISING = 0x10, 0x0F, 0x10, 0x1E
 
 
 def scene(ram: RamBlocks) -> Row:
-    """The block `SCENE` of the layout; read-only, kept for the next time that nothing differs."""
+    """The block `SCENE` of the layout; read-only, cached while nothing changes."""
     group, room = ram.u8(_GROUP), ram.u8(_ROOM)
     facts = bytes(
         (
@@ -135,7 +135,7 @@ def tile_codes(
 ) -> npt.NDArray[np.int32]:
     """`[192] int32`, the code of each tile of the buffers (`layout.TILE_CODES`).
 
-    What lies beyond the room is one code, whatever the buffers hold there.
+    All tiles outside the room have one code, regardless of the buffers.
     """
     kinds = _COLLISION_KINDS[np.frombuffer(collisions, dtype=np.uint8)]
     index = np.frombuffer(layout, dtype=np.uint8).astype(np.int32)
@@ -165,7 +165,7 @@ def _outside(columns: int, rows: int) -> npt.NDArray[np.bool_]:
 
 
 _COLLISION_KINDS = _collision_kinds()
-"""By collision byte: below 0x10 a mask of solid quarters, else what `memory.walls` says."""
+"""By collision byte: below 0x10 a mask of solid quarters, else as in `memory.walls`."""
 
 _OUTSIDE_SMALL, _OUTSIDE_LARGE = _outside(*SMALL_ROOM), _outside(*LARGE_ROOM)
 
@@ -193,9 +193,9 @@ assert len(_LEVELS) == len(LEVELS)
 
 
 def owned(ram: RamBlocks) -> Row:
-    """The block `OWNED` of the layout; read-only, kept for the next time that nothing differs.
+    """The block `OWNED` of the layout; read-only, cached while nothing changes.
 
-    The health is left out of what it depends on: it changes more often than all the rest.
+    Health is not part of it, as it changes more often than all the rest.
     """
     return _owned(
         ram.block(_FIRST, _HEALTH - _FIRST),
@@ -297,7 +297,7 @@ _SPAN = 512
 _PLACE = slice(MOMENT.start, POLICY_INPUT["grab"].span.start)
 _SLOW = slice(_PLACE.stop, POLICY_INPUT["enemies_near"].span.start)
 _OBJECTS_NEAR = slice(_SLOW.stop, MOMENT.stop)
-"""Parts of `MOMENT`: what changes with each step, what seldom does, objects."""
+"""Parts of `MOMENT`: fields that change with each step, fields that rarely do, objects."""
 
 
 def _write_moment(ram: RamBlocks, last_decision: int | None, out: Row) -> None:
@@ -318,13 +318,13 @@ def _decision(last: int | None) -> int:
     if last is None:
         return NO_DECISION
     if not 0 <= last < COUNT:
-        raise ValueError(f"decision {last}, there are {COUNT}")
+        raise ValueError(f"unknown decision {last}: the last one is {COUNT - 1}")
     return last
 
 
 @lru_cache(maxsize=4096)
 def _state(seen: tuple[Any, ...]) -> Row:
-    """From the hands to the health."""
+    """The fields from `grab` to `health`."""
     grab, ridden, shield, menu, page, load, text, mode, option, health, *others = seen
     runs, text_id, cursors = others
     values = [
@@ -393,22 +393,21 @@ def write_policy_input(
     in_vain: Collection[int] = (),
     names_rooms: bool = True,
 ) -> None:
-    """Write the input of a moment into `out`, `[SIZE] float32`, all of it.
+    """Write the whole input of a state into `out`, `[SIZE] float32`.
 
-    Any bytes give an input within the bounds of its fields.
+    Any bytes result in an input within the bounds of its fields.
 
     Args:
-        ram: The RAM of the moment.
-        last_decision: The decision that led here, 0 to `COUNT` - 1; None: an episode begins.
-        out: Written over; need not be contiguous.
-        arm: Whose decisions the field `allowed` has.
-        in_vain: Decisions that were made here and changed nothing; not offered while there are
-            others.
-        names_rooms: False leaves out the numbers of room and text, which mean something else in
-            each world.
+        ram: The RAM of the state.
+        last_decision: The decision that led here, 0 to `COUNT` - 1; None: start of an episode.
+        out: Overwritten; need not be contiguous.
+        arm: The action set of the field `allowed`.
+        in_vain: Decisions that had no effect in this state; masked while there are others.
+        names_rooms: False omits the numbers of room and text, whose meaning differs between
+            worlds.
 
     Raises:
-        ValueError: There is no such decision.
+        ValueError: `last_decision` does not exist.
     """
     _write_moment(ram, last_decision, out)
     out[OWNED] = owned(ram)
@@ -434,7 +433,7 @@ def policy_input(
     arm: Arm = "macros",
     in_vain: Collection[int] = (),
 ) -> Row:
-    """The input of a moment as a new row; see `write_policy_input`."""
+    """The input of a state as a new row; see `write_policy_input`."""
     out = np.empty(SIZE, dtype=np.float32)
     write_policy_input(ram, last_decision, out, arm=arm, in_vain=in_vain)
     return out
@@ -449,7 +448,7 @@ def _offered(can: Flags, in_vain: Collection[int]) -> Flags:
 
 
 def _write_things(ram: RamBlocks, out: Row) -> None:
-    """The code of what is on each tile, `[192]`; of two the one that moves."""
+    """Write the code of the thing on each tile, `[192]`; of two the moving one."""
     out[:] = _fixed_codes(reached_in(ram))
     for thing in moving_things(ram):
         out[thing.tile.row * TILE_COLUMNS + thing.tile.column] = _CODES[thing.kind]

@@ -33,13 +33,13 @@ _REPORTS = 5
 """Progress lines while segments are replayed."""
 
 Result = Literal["ok", "failed", "note"]
-"""A note does not fail the check."""
+"""A note is not a failure."""
 
 Say = Callable[[str], None]
 
 
 class WrongPlanError(ValueError):
-    """The plan proves nothing; the message names the wrong number."""
+    """The plan proves nothing; the message names the invalid option."""
 
 
 def _option(default: int, meaning: str) -> Any:
@@ -79,7 +79,7 @@ class CheckPlan:
         return found[:number]
 
     def boot(self, emulator: Emulator) -> None:
-        """From power-on into the game: frames, then random presses alternating with START."""
+        """Play from power-on into the game: frames, then random presses alternating with START."""
         emulator.tick(self.boot_frames)
         for number, action in enumerate(self.actions(self.boot_presses, "boot")):
             emulator.step(Action.START if number % 2 else action, _BOOT_PRESS_FRAMES)
@@ -124,7 +124,7 @@ def check_rom_replays(
     """Run all checks with the sound setting of training; `say` receives lines of progress.
 
     Raises:
-        BadRomError: PyBoy refuses the ROM.
+        BadRomError: PyBoy rejects the ROM.
     """
     started = time.monotonic()
     checks, findings = _Checks(cartridge, plan, say, sleep), []
@@ -214,10 +214,10 @@ class _Checks:
         return _result("same seed in two processes", detail, failure)
 
     def _save_and_load(self) -> CheckResult:
-        """Saving has no effect, and a loaded state continues as the saved one.
+        """Check that saving has no effect, and that a loaded state continues like the saved one.
 
-        One emulator plays undisturbed. Another plays the same, saves at random places and loads
-        every other state itself. A third loads each state and plays on for 30 steps.
+        One emulator plays undisturbed. Another plays the same, saves at random steps and loads
+        every other state itself. A third loads each state and plays 30 more steps.
         """
         saving, loading = self._started(), self._made()
         steps = self._plan.save_points * 10
@@ -291,7 +291,7 @@ def _replay_error(emulator: Emulator, recorded: RecordedSegment, rom_sha256: str
 
 
 def _an_action_matters(emulator: Emulator, recorded: RecordedSegment, rom: str) -> bool:
-    """Whether another action at some step leads to other RAM, the last steps first.
+    """Whether changing the action of some step leads to other RAM; tries the last steps first.
 
     A single action may change nothing, such as a button during a fade.
     """
@@ -314,7 +314,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the checks; print progress, a table and one line of JSON.
 
     Returns:
-        0 if every replay is proved, 1 if a check failed or nothing was proved, 2 if the ROM or the
+        0 if all replays are proved, 1 if a check failed or nothing was proved, 2 if the ROM or the
         plan cannot be used, with the reason in one line on standard error.
     """
     parser = argparse.ArgumentParser(

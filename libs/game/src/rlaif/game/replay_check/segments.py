@@ -1,4 +1,4 @@
-"""Random play of any game: an emulator in, captured segments with their keyframes out."""
+"""Random play of any game, captured as segments with their keyframes."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -26,8 +26,8 @@ class Play:
     segments: int
     steps: int = 75  # decision steps per segment
     frame_skip: int = 4  # game frames per decision step
-    segments_per_keyframe: int = 4  # that share one keyframe
-    gap_steps: int = 3  # between a keyframe and its first segment
+    segments_per_keyframe: int = 4  # segments that share one keyframe
+    gap_steps: int = 3  # steps between a keyframe and its first segment
     seed: int = 0
     waits: float = 0.05  # share of the steps followed by up to 20 frames without a button
 

@@ -1,4 +1,4 @@
-"""Get control: read texts to their end, close menus, wait for everything else."""
+"""Skills that wait for control: read texts to their end, close menus, else wait."""
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
@@ -14,7 +14,7 @@ _CANNOT_BE_CLOSED = 0x80
 def attend(ram: RamBlocks) -> Part:
     """Wait until the player has control, or until a question is asked, which stays open.
 
-    A button is pressed in every second step at most, because holding it turns no page.
+    A button is pressed in every second step at most, because holding it does not turn pages.
     """
     return (yield from _attended(ram, None))
 

@@ -37,9 +37,9 @@ def button(action: Action) -> Script:
 
 
 def walk(ram: RamBlocks, direction: Action) -> Script:
-    """Walk up to sixteen frames; less if stopped, hurt, in another room or without control.
+    """Walk up to sixteen frames; fewer if stopped, hurt, in another room or without control.
 
-    Pushes what is movable until it moves. In a question it is one press.
+    Pushes movable tiles until they move. In a question it is one press.
     """
     if not has_control(ram):
         yield from tap(direction)

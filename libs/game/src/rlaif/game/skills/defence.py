@@ -1,4 +1,4 @@
-"""A reflex for walking with a sword: strike enemies within its reach first."""
+"""Defence during walks with a sword: strikes enemies within its reach first."""
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
@@ -18,7 +18,7 @@ _REACH, _WIDTH = 26, 10
 """How far the blade hits, in pixels ahead and to each side."""
 
 _MAX_STROKES = 16
-"""Per option: enemies that survive them are left alone."""
+"""Strokes per option; enemies that survive them are ignored."""
 
 _A_STEP = 6
 """Pixels that turning around may move the player, with a margin."""
@@ -42,7 +42,7 @@ class Defended:
         if standing(ram).facing != direction:
             return running(direction)
         button = button_of(ram, ITEM_SWORD)
-        assert button is not None  # `_threat` asked
+        assert button is not None  # checked by `_threat`
         self._strokes += 1
         self._striking = True
         return running(button)

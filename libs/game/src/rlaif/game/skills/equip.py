@@ -39,7 +39,7 @@ def item_id(name: str) -> int:
 
 
 def button_of(ram: RamBlocks, item: int) -> Action | None:
-    """The button of an item; None if it is on neither."""
+    """The button of an item; None if it is on neither button."""
     return {ram.u8(_A): Action.A, ram.u8(_B): Action.B}.get(item)
 
 
@@ -81,7 +81,7 @@ def _open(ram: RamBlocks) -> Part:
                 return ram
             ram = yield Action.NOP
             if not is_menu(ram) and not is_fading(ram):
-                break  # the press was not taken
+                break  # the press had no effect
     raise GiveUp("no_control", "the inventory does not open")
 
 

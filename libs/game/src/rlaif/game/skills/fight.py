@@ -1,4 +1,4 @@
-"""FIGHT: strike the nearest enemy and keep at sword's length until it can be hurt again.
+"""FIGHT: strike the nearest enemy and keep at sword's length while it is invincible.
 
 Sizes are those of the game: the blade hits around a point ahead, an enemy hurts by touch; the
 enemy's radius is added to both.
@@ -28,7 +28,7 @@ _RADIUS, _CANNOT_BE_HURT = 0x27, 0x2B
 _FACING, _USED = address("w1Link.direction"), address("wLinkUsingItem1")
 _BLADE, _BLADE_WIDTH, _BODY = 18, 5, 6
 _BIG = 8
-"""A larger radius means an enemy that no stroke drives back."""
+"""A larger radius means an enemy that strokes do not push back."""
 
 _BREATH, _BREATH_OF_BIG = 8, 14
 _TURN_OF_BIG = 12

@@ -33,7 +33,7 @@ _STEPS_TO_SHOW = 4
 _STEPS_TO_CUT = 6
 _STEPS_TO_TAKE = 12
 _STEPS_TO_APPEAR = 15
-"""A second: the reward of a solved puzzle may appear late."""
+"""One second: the reward of a solved puzzle may appear late."""
 
 _STEPS_TO_TALK = _STEPS_TO_CLOSE = 4
 _CURSOR_MOVES = 12
@@ -82,7 +82,7 @@ def push(ram: RamBlocks, block: TilePlace, direction: Action, max_steps: int) ->
 
 
 def take(ram: RamBlocks, tile: TilePlace) -> Script:
-    """Open a chest, lift what is heavy, or step onto an item."""
+    """Open a chest, lift a heavy thing, or step onto an item."""
     ram = yield from take_control(ram)
     _check_in_room(ram, tile)
     for _ in range(_STEPS_TO_APPEAR):
@@ -171,7 +171,7 @@ def _spoken_to(ram: RamBlocks, asked: TilePlace) -> TilePlace:
 
 
 def answer(ram: RamBlocks, choice: int) -> Script:
-    """Read an open text to its question, choose, and read on to the end or the next question."""
+    """Read an open text to its question, choose, and continue to the end or the next question."""
     if not is_text(ram):
         raise GiveUp("impossible", "no text is open")
     ram = yield from read_to_question(ram)

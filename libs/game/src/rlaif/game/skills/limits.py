@@ -16,14 +16,14 @@ from rlaif.game.skills.script import (
 )
 
 HARDEST_HIT = 4
-"""Quarter hearts that one hit may take; more is dealt only late in Oracle of Seasons."""
+"""Maximum quarter hearts per hit; harder hits occur only late in Oracle of Seasons."""
 
 _HEALTH = address("wLinkHealth")
 _LAYOUT = address("wRoomLayout")
 _WATCHED = (
     (address("w1Link.direction"), 8),  # facing and position
     (COMPANION + OBJECT_DIRECTION, 8),  # those of a ridden animal
-    (address("wInventoryB"), 0x48),  # what is owned, and amounts
+    (address("wInventoryB"), 0x48),  # possessions and amounts
     (address("wTextIsActive"), 6),
     (address("wOpenedMenuType"), 5),
     (address("wLinkGrabState"), 8),  # carrying, flying, swimming, using an item
@@ -70,7 +70,7 @@ class HealthGuard:
         self._before: int | None = None
 
     def check(self, ram: RamBlocks) -> Choice | None:
-        """A failure once the next hit could be too much, or when the player is dying."""
+        """A failure if the next hit could exceed the limit, or if the player is dying."""
         if is_dying(ram):
             return failed("died", "the player has no health left")
         health = ram.u8(_HEALTH)
@@ -160,7 +160,7 @@ def base_steps(frames: int) -> int:
 
 
 class Paced:
-    """An option that is asked every `steps` decision steps.
+    """An option that chooses a button every `steps` decision steps.
 
     In between a direction stays held, and a button is released.
     """

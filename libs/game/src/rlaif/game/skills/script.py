@@ -53,14 +53,14 @@ class OptionLimits:
 
     frames: int = FRAMES_OF_A_STEP
     most_steps: int = 200  # per option; 13 seconds of the game
-    most_quarter_hearts_lost: int = 6  # it fails as hurt before a hit could take more than these
+    most_quarter_hearts_lost: int = 6  # fails with `hurt` before a hit could exceed this
     most_waiting: int = 75  # consecutive steps without a button
     still_steps: int = 25  # consecutive buttons that change nothing
 
     def scaled(self, frame_skip: int) -> Self:
         """The same durations in steps of another length."""
         if frame_skip < 1:
-            raise ValueError(f"a decision step of {frame_skip} frames")
+            raise ValueError(f"frame_skip must be at least 1, not {frame_skip}")
         share = self.frames / frame_skip
         return replace(
             self,

@@ -1,4 +1,4 @@
-"""The one table of skills: (skill, argument) in, the script that plays it out."""
+"""The table of skills: from (skill, argument) to the script that plays it."""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
@@ -25,7 +25,7 @@ class SkillCall(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What scripts know besides RAM."""
+    """Inputs of scripts besides RAM."""
 
     graph: RoomGraph  # known crossings between rooms; new ones are added
     frames: int = 4  # of one step of a script

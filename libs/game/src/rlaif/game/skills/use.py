@@ -1,4 +1,4 @@
-"""Use items: equip, stand and turn as asked, press the button, wait for the effect."""
+"""Use items: equip, stand and turn as requested, press the button, wait for the effect."""
 
 from collections.abc import Generator
 
@@ -73,7 +73,7 @@ def use(ram: RamBlocks, name: str) -> Script:
 
 
 def use_item(ram: RamBlocks, macro: UseItem, frames: int) -> Script:
-    """Use an item as a macro says; the reason names the effect. A step has `frames` frames."""
+    """Use an item as in a macro; the reason names the effect. A step has `frames` frames."""
     name = macro.item
     if name in _COUNTS and ram.u8(_COUNTS[name]) == 0:
         raise GiveUp("impossible", f"no {name} are left")
@@ -195,7 +195,7 @@ def press(ram: RamBlocks, button: Action, name: str) -> Part:
 
 
 def come_to_rest(ram: RamBlocks) -> Part:
-    """Wait until the player has control and uses no item; reads a text that opens."""
+    """Wait until the player has control and uses no item; reads texts that open."""
     while True:
         ram = yield from take_control(ram)
         if ram.u8(_USED) == 0:

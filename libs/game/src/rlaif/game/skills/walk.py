@@ -1,4 +1,4 @@
-"""Walking within a room and between rooms, in closed loop: every step starts from RAM."""
+"""Walks within a room and between rooms, in closed loop: every step starts from RAM."""
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ End = Literal["arrived", "left", "blocked", "asked"]
 Walked = Generator[Action, RamBlocks, tuple[End, RamBlocks]]
 
 DETOURS = 6
-"""Tiles that a planner's walk may find closed, although RAM calls them free."""
+"""Tiles that a planner's walk may find closed although they are free in RAM."""
 
 _FACING = address("w1Link.direction")
 _CENTERED = {"on": 4, "into": TILE, "at": 4, "before": 2, "over": 0, "away": 0}
 """Maximum distance from the center of the tile, in pixels."""
 
 _ANYWHERE = {"on": TILE, "into": TILE, "at": 8, "before": TILE, "over": 0, "away": 0}
-"""The same if no path leads that near."""
+"""Maximum distance if no path leads that near."""
 
 _STILL_STEPS = 8
 _REPLAN_STEPS = 6
@@ -185,7 +185,7 @@ class Walk:
 
 
 def walk_to(ram: RamBlocks, goal: Goal) -> Walked:
-    """Walk until the goal or another room is reached, or nothing moves any more."""
+    """Walk until the goal or another room is reached, or there is no more movement."""
     return (yield from Walk(ram, goal).steps(ram))
 
 
@@ -216,7 +216,7 @@ def leave(ram: RamBlocks, direction: Action, graph: RoomGraph) -> Script:
 
 
 def go_to(ram: RamBlocks, tile: TilePlace, graph: RoomGraph) -> Script:
-    """Go to a tile: before what is solid, onto what is not, through a door."""
+    """Go to a tile: before a solid one, onto a free one, through a door."""
     goal = goal_at(ram, tile)
     if goal.kind == "into":
         end, _ = yield from cross(ram, goal, graph)
@@ -372,7 +372,7 @@ def _over(crossing: Crossing) -> Goal:
 
 
 def _towards(ram: RamBlocks, start: RoomId, end: RoomId) -> list[Action]:
-    """Directions that lead nearer on the map, the longer distance first; [] if no map has both."""
+    """Directions towards `end` on the map, the longer distance first; [] if no map has both."""
     places = _on_map(ram, start, end)
     if places is None:
         return []

@@ -1,1 +1,1 @@
-"""From power-on, or from a save state, to where the player can act."""
+"""Starts of play, from power-on or from a save state."""

@@ -1,4 +1,4 @@
-"""From power-on to where the player can act: a freshly booted emulator in, the same in play out.
+"""Plays a freshly booted emulator from power-on until the player has control.
 
 The start of Oracle of Seasons (US) was NOT TESTED ON THE CARTRIDGE: no ROM was available. It
 follows the public disassembly (github.com/Stewmath/oracles-disasm: code/bank3Cutscenes.s runIntro,
@@ -10,7 +10,7 @@ the tests play it on a model of these facts:
     title             START fades to the file screen; the intro's thread ends
     mode 1, files     A takes the file under the cursor: an empty one asks what to do (mode 5), a
                       used one for the message speed (still mode 1, step 2), which A confirms
-    mode 5            A on the first line: a new game, whose name is asked for (mode 2)
+    mode 5            A on the first line: a new game, whose name is entered next (mode 2)
     mode 2, name      A writes the letter under the cursor; START goes to OK, and confirms there
     opening           scenes with texts, which A continues, until the player stands in Holodrum
 
@@ -28,26 +28,26 @@ from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_text
 
 PRESS_FRAMES = 8
-"""Frames for which a button is pressed, and then released before RAM is read again."""
+"""Frames for which a button is pressed, and again released before RAM is read."""
 
 
 class NoStartError(Exception):
-    """The game stayed on a screen; the message says on which and for how long."""
+    """The game stayed on a screen; the message has the screen and the duration."""
 
 
 @dataclass(frozen=True)
 class BootStage:
-    """One screen, or several alike, on the way into a game."""
+    """One or several screens before play."""
 
     screen: str  # for messages
     is_over: Callable[[RamBlocks], bool]
-    press: Callable[[RamBlocks], Action]  # what to press now; NOP waits
-    frames: int  # at most
+    press: Callable[[RamBlocks], Action]  # the next button; NOP waits
+    frames: int  # limit
     steady: int = 0  # frames without a button after which `is_over` must still hold
 
 
 def play_stages(emulator: Emulator, stages: Sequence[BootStage]) -> None:
-    """Play one stage after the other; NoStartError when one took longer than it may."""
+    """Play the stages in order; NoStartError if one exceeds its limit."""
     for stage in stages:
         for _ in range(stage.frames // (2 * PRESS_FRAMES)):
             if _is_left(emulator, stage):
@@ -70,13 +70,13 @@ def _is_left(emulator: Emulator, stage: BootStage) -> bool:
 
 
 INTRO_THREAD = 0xC2E0
-"""State of thread 0, first byte of wThreadStateBuffer: 0 once the intro has handed over."""
+"""State of thread 0, first byte of wThreadStateBuffer: 0 once the intro has ended."""
 
 MODE, STEP = 0xCBB3, 0xCBB4
 """wFileSelect.mode and .mode2; the intro and scenes use the same bytes for counters."""
 
 LETTERS = 0xCBBE
-"""wFileSelect.textInputCursorPos: where the next letter goes, 0 to 4."""
+"""wFileSelect.textInputCursorPos: position of the next letter, 0 to 4."""
 
 FILES, NAME, NEW_FILE = 1, 2, 5
 """Values of the mode."""
@@ -146,21 +146,21 @@ START_ALONE = (
         frames=6_000,
     ),
 )
-"""Enough for the embedded game, and for others whose title asks for START however often."""
+"""Sufficient for the embedded game, and for others that need START any number of times."""
 
 
 def bring_to_control(emulator: Emulator, cartridge: Cartridge) -> None:
-    """Play a freshly booted game to where the player first has control.
+    """Play a freshly booted game until the player first has control.
 
-    The same ROM comes to the same state.
+    The same ROM reaches the same state.
 
     Raises:
-        NoStartError: It stayed on a screen for longer than that takes.
+        NoStartError: It stayed on a screen for too long.
     """
     play_stages(emulator, stages_of(cartridge))
     emulator.tick(PRESS_FRAMES)
 
 
 def stages_of(cartridge: Cartridge) -> Sequence[BootStage]:
-    """The way into a game; START alone for one of which nothing is known."""
+    """The stages of a game; START alone for an unknown one."""
     return ORACLE_STAGES if cartridge.game == "oracle-of-seasons" else START_ALONE

@@ -1,9 +1,9 @@
-"""Save-state files of the user: a file in, a state that fits the game and the emulator out.
+"""Loads save-state files of the user and checks that they fit the game and the emulator.
 
 PyBoy marks its states with a format version in the first byte and the colour mode, but not with the
-game. So `play` notes the ROM of each state that it saves in a file next to it (`write_origin`). A
-state without a note is of another game if its cartridge RAM has another size, or if it holds the
-save-file string of a game that did not write this one. WrongStateError says why one is refused.
+game. So `play` records the ROM of each saved state in a file next to it (`write_origin`). A state
+without a record is of another game if its cartridge RAM has another size, or if it contains the
+save-file string of another game. The message of WrongStateError has the reason.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from rlaif.game.memory.memory_map import AGES_SAVEFILE_STRING, SAVEFILE_STRING, 
 
 
 class StateOrigin(BaseModel):
-    """The game that a save state was made with."""
+    """The game of a save state."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -37,12 +37,12 @@ class StateOrigin(BaseModel):
 
 
 def origin_path(state_file: Path) -> Path:
-    """Where the note of a state is."""
+    """The path of a state's origin record."""
     return state_file.with_name(f"{state_file.name}.rom.json")
 
 
 def write_origin(state_file: Path, state: bytes, *, title: str, rom_sha256: Sha256) -> None:
-    """Note of which game a state is."""
+    """Record the game of a state."""
     origin = StateOrigin(
         title=title, rom_sha256=rom_sha256, state_sha256=hashlib.sha256(state).hexdigest()
     )
@@ -50,7 +50,7 @@ def write_origin(state_file: Path, state: bytes, *, title: str, rom_sha256: Sha2
 
 
 def read_origin(state_file: Path, state: bytes) -> StateOrigin | None:
-    """What is noted of a state; None when nothing is, or not of these bytes."""
+    """The record of a state; None if there is none, or if it is of other bytes."""
     try:
         origin = StateOrigin.model_validate_json(origin_path(state_file).read_bytes())
     except (OSError, ValidationError):
@@ -59,7 +59,7 @@ def read_origin(state_file: Path, state: bytes) -> StateOrigin | None:
 
 
 SMALLEST_STATE_BYTES = 100_000
-"""Every PyBoy state holds its picture, 5 bytes for each of 160x144 pixels."""
+"""Every PyBoy state contains its picture, 5 bytes for each of 160x144 pixels."""
 
 _COLOUR_BYTE = 5
 _OTHER_EMULATORS = {
@@ -76,18 +76,18 @@ class WrongStateError(SaveStateError):
 
 
 def is_state(data: bytes) -> bool:
-    """Whether a file is rather a save state than a ROM."""
+    """Whether a file is more likely a save state than a ROM."""
     if len(data) >= HEADER_END and header_checksum(data) == data[CHECKSUM]:
         return data[0] == STATE_VERSION and len(data) % _RAM_BANK != 0
     return len(data) >= SMALLEST_STATE_BYTES and len(data) % _RAM_BANK != 0
 
 
 def load_state_file(emulator: Emulator, cartridge: Cartridge, path: Path) -> bytes:
-    """Bring an emulator that runs `cartridge` to the save state of a file; the state.
+    """Load a save-state file into an emulator that runs `cartridge`; returns the state.
 
     Raises:
         WrongStateError: Of another emulator version or another game.
-        SaveStateError: The file cannot be read, or is no whole state.
+        SaveStateError: The file cannot be read, or is not a complete state.
     """
     state = _read(path)
     _check_origin(state, cartridge, path)
@@ -96,13 +96,13 @@ def load_state_file(emulator: Emulator, cartridge: Cartridge, path: Path) -> byt
 
 
 def load_checked(emulator: Emulator, cartridge: Cartridge, state: bytes, name: str) -> None:
-    """Bring an emulator that runs `cartridge` to a save state and see that it is of this game.
+    """Load a save state into an emulator that runs `cartridge` and check that it is of this game.
 
-    After an error the emulator stands in no good state: load another. `name` is for messages.
+    After an error the emulator's state is undefined: load another. `name` is for messages.
 
     Raises:
         WrongStateError: Of another emulator version or another game.
-        SaveStateError: No whole state.
+        SaveStateError: It is not a complete state.
     """
     _check_state_file(state, name, version=emulator.identity.version, colour=emulator.has_banks)
     extra = len(state) - len(emulator.save_state())
@@ -119,11 +119,11 @@ def load_checked(emulator: Emulator, cartridge: Cartridge, state: bytes, name: s
 
 
 def _check_state_file(state: bytes, name: str, *, version: str, colour: bool) -> None:
-    """See that bytes can be a state of this emulator, before they are loaded.
+    """Check before loading that the bytes can be a state of this emulator.
 
     Raises:
         WrongStateError: Of another PyBoy, emulator or colour mode.
-        SaveStateError: No save state.
+        SaveStateError: It is not a save state.
     """
     if not state:
         raise SaveStateError(f"{name} is empty: make the state again")
@@ -133,7 +133,7 @@ def _check_state_file(state: bytes, name: str, *, version: str, colour: bool) ->
     if len(state) < SMALLEST_STATE_BYTES:
         raise SaveStateError(
             f"{name} has {len(state)} bytes, a PyBoy state has at least {SMALLEST_STATE_BYTES}: "
-            "it is cut off, or no PyBoy state"
+            "it is truncated, or not a PyBoy state"
         )
     if not is_state(state):
         raise SaveStateError(f"{name} is a ROM, not a save state")
@@ -152,13 +152,13 @@ def _check_state_file(state: bytes, name: str, *, version: str, colour: bool) ->
 
 
 def _check_game(emulator: Emulator, cartridge: Cartridge, name: str) -> None:
-    """Raise WrongStateError when the memory holds the save-file string of another game."""
+    """Raise WrongStateError if the memory contains the save-file string of another game."""
     found = read_blocks(emulator).block(_SAVEFILE, len(SAVEFILE_STRING))
     oracles = {
         SAVEFILE_STRING: "Oracle of Seasons or the embedded game",
         AGES_SAVEFILE_STRING: "Oracle of Ages",
     }
-    # A game that writes the string holds it.
+    # The string is in the ROM of the game that writes it.
     own = found in cartridge.data or (found, cartridge.game) == (SAVEFILE_STRING, _ORACLE)
     if found in oracles and not own:
         raise WrongStateError(

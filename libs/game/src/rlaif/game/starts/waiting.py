@@ -1,11 +1,11 @@
-"""Waits between the steps of a player: the game runs on its own, or the player has died."""
+"""Waits between the steps of a player, while the game runs by itself or the player has died."""
 
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.predicates import has_control, is_dying, is_menu, is_running, is_text
 
 MAX_RESPAWN_STEPS = 150
-"""Steps of four frames for which a player that died waits to respawn, 10 s."""
+"""Maximum wait for a respawn, in steps of four frames; 10 s."""
 
 
 def plays_alone(ram: RamBlocks) -> bool:

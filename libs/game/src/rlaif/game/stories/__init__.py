@@ -1,1 +1,1 @@
-"""How far a game has come: milestones of the stories."""
+"""Progress in a game: milestones of the stories."""

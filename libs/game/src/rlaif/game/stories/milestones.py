@@ -1,8 +1,8 @@
-"""How far a game has come: RAM in, the story steps that were reached out, in quest order.
+"""Milestones of a story: the steps reached according to RAM, in quest order.
 
-The steps are data, see `story_lookup`. Most are bits of the save file,
-which survive death and room changes; a few are visible only while they happen, and treasures can be
-taken away again, so progress is latched by `MilestoneLatch`.
+The steps are data, see `story_lookup`. Most are bits of the save file, which survive death and room
+changes; a few are visible only while they happen, and treasures can be lost again, so progress is
+latched by `MilestoneLatch`.
 """
 
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ class Milestone:
     name: str  # unique in its game, snake_case
     title: str  # for people
     test: ByteTest
-    is_main: bool = True  # the quest needs it; extras count for no fraction
+    is_main: bool = True  # required by the quest; extras do not count in fractions
 
 
 def treasure(number: int) -> ByteTest:
@@ -96,7 +96,7 @@ def equals(name: str, value: int) -> ByteTest:
 
 
 class Story:
-    """The steps of one game, main ones and extras, in quest order, ready to be looked for."""
+    """The steps of one game, main ones and extras, in quest order."""
 
     def __init__(self, milestones: Iterable[Milestone]) -> None:
         self.milestones = tuple(milestones)
@@ -118,7 +118,7 @@ class Story:
 
 
 def milestones_reached(ram: RamBlocks, story: Story) -> tuple[Milestone, ...]:
-    """What the RAM shows now, in quest order; nothing while no file is loaded."""
+    """The steps that the RAM shows now, in quest order; empty while no file is loaded."""
     if not story.milestones or not is_running(ram):
         return ()
     return tuple(story.milestones[index] for index in np.flatnonzero(story.hits(ram)))
@@ -131,10 +131,10 @@ def fraction(reached: Iterable[Milestone], story: Story) -> float:
 
 
 class MilestoneLatch:
-    """What was reached since an episode began: each step counts once and is never lost.
+    """The steps reached since the start of an episode: each counts once and is never lost.
 
-    What the start state already shows is known, not reached, so that a late save state pays
-    nothing.
+    Steps in the start state are known, not reached, so that a late save state gives no
+    reward.
     """
 
     def __init__(self, story: Story, start: RamBlocks) -> None:
@@ -145,16 +145,16 @@ class MilestoneLatch:
 
     @property
     def reached(self) -> tuple[Milestone, ...]:
-        """What was reached since the start, in the order in which it happened."""
+        """The steps reached since the start, in the order of their occurrence."""
         return tuple(self._reached)
 
     @property
     def fraction(self) -> float:
-        """Share of the main steps that the start state had or that were reached since, 0 to 1."""
+        """Share of the main steps in the start state or reached since, 0 to 1."""
         return fraction((*self._known, *self._reached), self._story)
 
     def update(self, ram: RamBlocks) -> tuple[Milestone, ...]:
-        """The steps that show for the first time, in quest order; about 10 µs."""
+        """Update with the RAM; returns the newly reached steps, in quest order; about 10 µs."""
         found = milestones_reached(ram, self._story)
         new = tuple(step for step in found if step.name not in self._known_names)
         self._known_names.update(step.name for step in new)

@@ -33,9 +33,9 @@ _TESTS: dict[str, Callable[..., ByteTest]] = {
 
 @cache
 def story_of(game: Game, rom: bytes = b"") -> Story:
-    """The story of a game; one without steps for an unknown game.
+    """The story of a game; an empty one for an unknown game.
 
-    That of a generated world is solved from its `rom`, which takes a second for the largest.
+    For a generated world it is computed from the `rom` by the solver, in up to a second.
     """
     if game in NAMED_GAMES:
         text = (resources.files(__package__ or "") / f"{game}.csv").read_text(encoding="ascii")

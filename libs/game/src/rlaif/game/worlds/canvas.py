@@ -1,6 +1,6 @@
-"""One room while it is drawn.
+"""The drawing of one room.
 
-What is decided stays, paths join what must be reached, and the rest is decoration.
+Decided tiles are final, paths connect the tiles to be reached, and the rest is decoration.
 """
 
 from collections import deque
@@ -14,7 +14,7 @@ _INSIDE = frozenset(INSIDE)
 
 
 class NoRoomError(Exception):
-    """Not everything found a place in the room; another draw may."""
+    """Not everything fits into the room; another draw may succeed."""
 
 
 class Canvas:
@@ -24,21 +24,21 @@ class Canvas:
         self.rng, self.wall, self.ground = rng, wall, ground
         every = ((row, column) for row in range(ROWS) for column in range(COLUMNS))
         self.tiles: dict[Spot, str] = {spot: wall for spot in every if spot not in _INSIDE}
-        self.kept: set[Spot] = set()  # ground on which nothing may be put
-        self.anchors: list[Spot] = []  # what one connected path must touch
+        self.kept: set[Spot] = set()  # ground that must stay free
+        self.anchors: list[Spot] = []  # tiles that one connected path must touch
 
     def put(self, spot: Spot, tile: str) -> None:
         """Decide a tile.
 
         Raises:
-            NoRoomError: It is decided already.
+            NoRoomError: It is already decided.
         """
         if spot in self.kept or (spot in _INSIDE and self.tiles.get(spot, tile) != tile):
             raise NoRoomError(f"{spot} is taken")
         self.tiles[spot] = tile
 
     def keep(self, spot: Spot, *, anchor: bool = True) -> None:
-        """Keep a tile free to walk on, and reach it by a path."""
+        """Keep a tile free to walk on, and connect it to the path."""
         if self.tiles.setdefault(spot, self.ground) != self.ground:
             raise NoRoomError(f"{spot} is taken")
         self.kept.add(spot)
@@ -98,7 +98,7 @@ class Canvas:
         return found
 
     def place(self, tile: str) -> Spot:
-        """Put something that is used from below, and keep the tile below it free."""
+        """Place a tile that is used from below, and keep the tile below it free."""
         for spot in self.free():
             below = spot[0] + 1, spot[1]
             if below in _INSIDE and (below not in self.tiles or below in self.kept):
@@ -108,14 +108,14 @@ class Canvas:
         raise NoRoomError(f"no place for {tile}")
 
     def scatter(self, tiles: Mapping[str, float]) -> None:
-        """Fill what is undecided: each tile with its probability, else ground."""
+        """Fill undecided tiles: each kind with its probability, else ground."""
         signs, weights = [*tiles, self.ground], [*tiles.values(), 1 - sum(tiles.values())]
         for spot in INSIDE:
             if spot not in self.tiles:
                 self.tiles[spot] = self.rng.choices(signs, weights)[0]
 
     def rows(self) -> tuple[str, ...]:
-        """The map; what is undecided is ground."""
+        """The map; undecided tiles are ground."""
         return tuple(
             "".join(self.tiles.get((row, column), self.ground) for column in range(COLUMNS))
             for row in range(ROWS)

@@ -1,4 +1,4 @@
-"""`rlaif world SEED`: write a new cartridge, and all that is known of it."""
+"""`rlaif world SEED`: writes a new cartridge and its records."""
 
 import argparse
 import sys
@@ -15,7 +15,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write a world.
 
     Returns:
-        0, or 2 if there is no such world; standard error has the reason.
+        0, or 2 if the world cannot be generated; standard error has the reason.
     """
     parser = argparse.ArgumentParser(
         prog="rlaif world",

@@ -1,4 +1,4 @@
-"""From a plan to the tables of a cartridge: rooms, what lies in them, who says what."""
+"""From a plan to the tables of a cartridge: rooms, their contents, and texts."""
 
 from collections.abc import Iterable
 from random import Random
@@ -40,7 +40,7 @@ from rlaif.game.worlds.tables import (
 from rlaif.game.worlds.words import WORDS, Script, broken
 
 GRID, DUNGEON_GRID = (16, 16), (4, 8)
-"""Rows and columns; of the dungeon's, the part that the map of the satchel shows."""
+"""Rows and columns; for the dungeon, the part that the map of the satchel shows."""
 _LANDS = ("wood", "pines", "meadow", "cliffs", "shore", "stones")
 _AMOUNTS = {
     "sword": 1,
@@ -60,7 +60,7 @@ def draw_world(rng: Random, rooms: int) -> Tables:
     """Draw a world.
 
     Raises:
-        CrampedError, NoRoomError: Something found no place; another draw may.
+        CrampedError, NoRoomError: Something did not fit; another draw may succeed.
     """
     return _Drawing(rng, draw_plan(rng, rooms)).tables()
 
@@ -73,8 +73,8 @@ class _Drawing:
             rng, GRID, plan.regions, first, lambda layout: len(layout.exits(first)) < 4
         )
         self.lands = self._lands()
-        self.inner: list[tuple[Site, Wish, Site]] = []  # land, its way in, house or cave
-        self.homes: dict[str, str] = {}  # where each tool is, in words
+        self.inner: list[tuple[Site, Wish, Site]] = []  # land, entrance, house or cave
+        self.homes: dict[str, str] = {}  # place of each tool, in words
 
     def tables(self) -> Tables:
         start = self.lands[self.layout.entries[0]]
@@ -130,7 +130,7 @@ class _Drawing:
         return [self.lands[cell] for index in regions for cell in self.layout.cells(index)]
 
     def _put(self, lands: Iterable[Site], wish: Wish) -> Site:
-        """Put something into the emptiest of these rooms that can hold it."""
+        """Put a wish into the emptiest of these rooms that can hold it."""
         possible = [land for land in lands if _can_hold(land, wish.what)]
         if not possible:
             raise CrampedError(f"no room for a {wish.what}")
@@ -164,7 +164,7 @@ class _Drawing:
                         self.homes[item] = self._put(lands, _chest(item)).name
 
     def _gift(self, lands: list[Site], item: str) -> None:
-        """Someone gives something: the sword in a house of the first room, others outside."""
+        """Add a person that gives an item: the sword in a house of the first room, else outside."""
         text = self.script.new(WORDS["people"][item])
         self.script.gifts.append((text, Treasure[item.upper()], _AMOUNTS.get(item, 0)))
         if item == "sword":
@@ -184,14 +184,14 @@ class _Drawing:
         return 0x10 + 0x02 * len(self.inner)
 
     def _enter(self, lands: Iterable[Site], way_in: str, site: Site) -> Site:
-        """Put the way into a house or cave on the ground; returns the land."""
+        """Put the entrance of a house or cave on the ground; returns the land."""
         wish = Wish(way_in, (Thing(Kind.WARP, 0, *site.key, WAY_IN),))
         land = self._put(lands, wish)
         self.inner.append((land, wish, site))
         return land
 
     def _shop(self, lands: list[Site], before: list[Site]) -> None:
-        """Sells bombs to who has a shield; the coins for both lie in chests nearby."""
+        """Add a shop that sells bombs to owners of a shield, and chests with coins for both."""
         script = self.script
         last = "ember_seeds" if "seed_satchel" in self.plan.tools else "heart_refill"
         keeper = script.new(WORDS["people"]["keeper"])
@@ -215,7 +215,7 @@ class _Drawing:
         return [site for _, _, site in self.inner if site.key[0] == CAVES]
 
     def _cave(self, lands: Iterable[Site], item: str, region: Region) -> None:
-        """Hide something in a cave that opens to who comes into the region as intended."""
+        """Hide an item in a cave that can be opened with the tools of the region."""
         owned = {"sword", *(it for each in self.plan.regions[: region.index] for it in each.gives)}
         cave = self._site((CAVES, 0xA1 + 2 * len(self._caves())), STYLES["cave"])
         guards = [name for name, needs in GUARDS.items() if needs <= owned]
@@ -225,7 +225,7 @@ class _Drawing:
         self.homes.setdefault(item, WORDS["advice"]["cave"].format(place=land.name))
 
     def _stumps(self) -> None:
-        """One in each region with a lock that opens in one season."""
+        """Add a stump to each region with a lock that opens in one season only."""
         seasonal = {
             self.layout.region_of[passage.cell]
             for passage in self.layout.passages
@@ -235,7 +235,7 @@ class _Drawing:
             self._put(self._of(index), Wish("stump"))
 
     def _extras(self) -> None:
-        """What no lock needs: whole hearts along the quest, pieces of hearts, coins."""
+        """Add extras that no lock needs: whole hearts along the quest, pieces of hearts, coins."""
         every, regions = list(self.lands.values()), self.plan.regions
         hearts = 2 + len(every) // 12
         for i in range(hearts):
@@ -253,7 +253,7 @@ class _Drawing:
     # --- words ------------------------------------------------------------------
 
     def _about(self, step: int) -> str:
-        """Where the tool of a step is, and what bars the way; step 1 comes after the sword."""
+        """A text with the place and lock of a step's tool; step 1 comes after the sword."""
         gifts = [(region, item) for region in self.plan.regions for item in region.gives]
         region, advice = self.plan.regions[-1], WORDS["advice"]
         if step < len(gifts):
@@ -274,7 +274,7 @@ class _Drawing:
         return f"{lock.hint[0].upper()}{lock.hint[1:]} {side} of {self.lands[it.cell].name}."
 
     def _advice(self) -> None:
-        """An elder knows the next step at any moment; others know one thing each."""
+        """Add an elder, who always knows the next step, and people who know one fact each."""
         script, people = self.script, WORDS["people"]
         for text, treasure, _ in script.gifts:
             after = self._about(1) if treasure == Treasure.SWORD else people["shovel_after"]
@@ -294,7 +294,7 @@ class _Drawing:
             self._put(every, Wish("person", (self._gossip(_PEOPLE[:3]),)))
 
     def _gossip(self, people: tuple[Person, ...]) -> Thing:
-        """Someone who says something true about a room somewhere, and new if there is more."""
+        """A person with a true fact about some room, a new one as long as there are any."""
         known = [
             text.format(place=land.name)
             for land in self.lands.values()
@@ -326,7 +326,7 @@ class _Drawing:
     # --- below roofs --------------------------------------------------------------
 
     def _dungeon(self) -> tuple[Key, list[Site]]:
-        """The entrance, and the rooms, of which it is the first."""
+        """The key of the entrance and the rooms, with the entrance first."""
         rng, regions = self.rng, self.plan.dungeon
         rows, columns = DUNGEON_GRID
         last = max(region.index for region in regions if "boss_key" in region.gives)
@@ -362,9 +362,9 @@ class _Drawing:
         return entrance.key, [entrance, *sites.values(), *_boss(sites[gate].key)]
 
     def _guard(self, site: Site, item: str, owned: set[str]) -> None:
-        """Keys are never just lying in a chest; most of the rest is."""
+        """Guard an item: keys always, most others not."""
         guards = [name for name, needs in GUARDS.items() if needs <= owned]
-        if "cracked wall" in site.lock_names():  # a bang is remembered for all walls of a room
+        if "cracked wall" in site.lock_names():  # all walls of a room share one flag
             guards = [name for name in guards if name != "wall"]
         if item not in ("small_key", "boss_key") and self.rng.random() < 0.7:
             guards = ["chest", "foes"]
@@ -376,7 +376,7 @@ class _Drawing:
 
 
 def _boss(gate: Key) -> list[Site]:
-    """The boss's den above the thorn door, and the hall of the essence above that."""
+    """The boss's den above the thorn door, and above it the hall of the essence."""
     boss = Thing(Kind.BOSS, at(2, 4), Enemy.BOSS)
     opened = Thing(Kind.SOLVE, 0, Condition.ENEMIES, Effect.SHUTTERS)
     essence = Thing(Kind.ESSENCE, at(1, 4))

@@ -1,7 +1,7 @@
-"""The lock-and-key graph of a world: regions, what closes each, what lies in each.
+"""The lock-and-key graph of a world: regions, their locks and their contents.
 
-Every region but the first hangs off an earlier one by a lock, and every lock needs only what lies
-in earlier regions. Whatever the graph states of this, the solver checks again on the tables.
+Every region but the first is attached to an earlier one by a lock, and every lock needs only items
+of earlier regions. The solver verifies this independently on the tables.
 """
 
 import csv
@@ -11,7 +11,7 @@ from random import Random
 from rlaif.game.worlds.tables import SEASONS, read_data
 
 SIZES = (20, 30, 60, 120)
-"""Numbers of rooms that are tested; any from the least to the largest is drawn."""
+"""Tested numbers of rooms; any number in this range is supported."""
 MIN_ROOMS, MAX_ROOMS = 20, 120
 
 TOOLS = (
@@ -23,7 +23,7 @@ _EXTRAS = ("heart_container", "map", "compass", "heart_piece", "rupees")
 
 @dataclass(frozen=True)
 class Lock:
-    """What closes a passage."""
+    """A lock of a passage."""
 
     name: str
     signs: str  # of its tiles, from the edge inwards
@@ -59,12 +59,12 @@ class Region:
     lock: Lock | None = None
     rooms: int = 1
     gives: list[str] = field(default_factory=list)
-    home: str = "chest"  # how what it gives is found: chest, cave, gift, scene, shop
+    home: str = "chest"  # how its item is found: chest, cave, gift, scene, shop
 
 
 @dataclass
 class Plan:
-    """What a world is made of, before anything has a place; the last region has the keyhole."""
+    """The regions and tools of a world, without positions; the last region has the keyhole."""
 
     regions: list[Region]
     tools: list[str]  # in the order in which they are found
@@ -74,7 +74,7 @@ class Plan:
 
 
 def draw_plan(rng: Random, rooms: int) -> Plan:
-    """Draw what locks what, for a world of so many rooms."""
+    """Draw the locks and keys of a world with this number of rooms."""
     least, most = _DUNGEON
     deep = min(most, max(least, round(rooms * _DUNGEON_SHARE)))
     tools = _order(rng, rooms)
@@ -85,7 +85,7 @@ def draw_plan(rng: Random, rooms: int) -> Plan:
 
 
 def _order(rng: Random, rooms: int) -> list[str]:
-    """Which tools there are, in the order in which they are found; the sword comes before."""
+    """The tools in the order in which they are found, after the sword."""
     number = 3 if rooms < 25 else 5 if rooms < 30 else 6 if rooms < 40 else len(TOOLS)
     while True:
         found = rng.sample(TOOLS, number)
@@ -95,7 +95,7 @@ def _order(rng: Random, rooms: int) -> list[str]:
 
 
 def _regions(rng: Random, tools: list[str], rooms: int) -> list[Region]:
-    """The first region gives the sword, each further one a tool, the last but one the key."""
+    """The regions: the first gives the sword, each further one a tool, the last but one the key."""
     regions = [Region(0, gives=["sword"], home="gift")]
     owned, unused = {"sword"}, ["sword"]
     gifts: list[str | None] = [*tools, "gnarled_key"]
@@ -127,7 +127,7 @@ def _home(rng: Random, gift: str) -> str:
 def _dungeon(rng: Random, rooms: int, bombs: bool) -> list[Region]:
     """A chain of regions, each with the key of the next, so that no key can be wasted.
 
-    Behind the lever and a cracked wall lie extras only.
+    Regions behind the lever and a cracked wall have extras only.
     """
     keys = 1 + (rooms > 7) + (rooms > 16)
     regions = [Region(0, rooms=2, gives=["small_key"])]
@@ -151,7 +151,7 @@ def _dungeon(rng: Random, rooms: int, bombs: bool) -> list[Region]:
 
 
 def _share_out(rng: Random, regions: list[Region], rooms: int, first: float = 1.0) -> None:
-    """Give so many rooms to the regions, small ones first; the first has more of them."""
+    """Distribute rooms to the regions, small ones first; the first region gets more."""
     for _ in range(rooms - sum(region.rooms for region in regions)):
         weights = [(1.0 if region.index else first) / region.rooms for region in regions]
         rng.choices(regions, weights)[0].rooms += 1

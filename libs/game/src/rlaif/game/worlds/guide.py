@@ -12,7 +12,7 @@ _STUMPS = "Stumps, where swinging the rod turns the season (spring, summer, autu
 
 
 def guide(world: World) -> str:
-    """The page of a world."""
+    """The guide's text."""
     names = {room["room"]: room["name"] for room in world["rooms"]}
     cave = next(it for room in world["rooms"] for it in room["doors"] if it["to"][0] == "4")["to"]
     return read_data("guide.txt").format(
@@ -33,7 +33,7 @@ def guide(world: World) -> str:
 
 
 def _map(world: World, group: int, width: int) -> Iterator[str]:
-    """Names of the rooms of a group on their grid; a way without a lock is drawn."""
+    """Names of the rooms of a group on their grid; passages without a lock are drawn."""
     locked = {(it["room"], it["to"]) for it in world["locks"]}
     cells = {
         divmod(int(room["room"].split("/")[1]), width): room

@@ -1,4 +1,4 @@
-"""Places for rooms: regions grow on a grid, and passages join them."""
+"""Layout of rooms: regions grow on a grid and are joined by passages."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,16 +11,16 @@ from rlaif.game.worlds.tables import DOWN, LEFT, RIGHT, STEPS, UP, Spot
 ATTEMPTS = 40
 OPPOSITE = (DOWN, LEFT, UP, RIGHT)
 _JOINED = 0.4
-"""Share of neighbours that a further passage joins, so that not all regions are trees."""
+"""Share of neighbours that an additional passage joins, so that not all regions are trees."""
 
 
 class CrampedError(Exception):
-    """Something found no place; another draw may."""
+    """Something did not fit; another draw may succeed."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A way between two neighbouring rooms; the lock, if any, is in the first."""
+    """A passage between two neighbouring rooms; its lock, if any, is in the first."""
 
     cell: Spot
     direction: int
@@ -44,7 +44,7 @@ class Layout:
         return [cell for cell, index in self.region_of.items() if index == region]
 
     def exits(self, cell: Spot) -> dict[int, tuple[Passage, bool]]:
-        """The passages of a room by direction, each with whether it begins there."""
+        """The passages of a room by direction, each with whether it starts in this room."""
         found = {}
         for passage in self.passages:
             if passage.cell == cell:
@@ -67,7 +67,7 @@ class Layout:
         """Place all regions.
 
         Raises:
-            CrampedError: One found no place.
+            CrampedError: One did not fit.
         """
         for region in regions:
             cell = first if region.parent is None else self._attach(region.parent, region.lock)
@@ -84,7 +84,7 @@ class Layout:
                         self.join(cell, way, None)
 
     def _edges(self, region: int) -> list[tuple[Spot, int]]:
-        """Ways from a region to free cells."""
+        """Edges from a region to free cells."""
         found = [
             (cell, way)
             for cell in self.cells(region)
@@ -96,7 +96,7 @@ class Layout:
         return found
 
     def _attach(self, parent: int, lock: Lock | None) -> Spot:
-        """A free cell beside the parent region, with much space around it, joined by the lock."""
+        """Join a free cell with much space around it to the parent region, by the lock."""
         upwards = lock is not None and "V" in lock.signs  # vines hang in the north
         found = [(cell, way) for cell, way in self._edges(parent) if way == UP or not upwards]
         if not found:
@@ -118,7 +118,7 @@ def lay_out(
     *,
     middle: bool = False,
 ) -> Layout:
-    """Draw layouts of so many rows and columns until one fits.
+    """Draw layouts of `size` (rows, columns) until one fits.
 
     Raises:
         CrampedError: None of `ATTEMPTS` does.

@@ -1,4 +1,4 @@
-"""A world from a seed: drawn until it can be solved; the same seed gives the same bytes."""
+"""Makes a world from a seed: draws until it can be solved; equal seeds give equal bytes."""
 
 import json
 from contextlib import suppress
@@ -28,7 +28,7 @@ MAX_SEED = 99_999
 
 @dataclass
 class MadeWorld:
-    """A world that can be solved, with its solution."""
+    """A solvable world with its solution."""
 
     seed: int
     tables: Tables
@@ -49,7 +49,7 @@ class MadeWorld:
         return Facts(self.rom, self.legs).world(self.name)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the cartridge and all that is known of it; returns the files."""
+        """Write the cartridge and its records; returns the files."""
         return _write(folder, self.rom, self.facts)
 
 
@@ -66,8 +66,8 @@ def _write(folder: Path, rom: bytes, facts: dict[str, Any]) -> list[Path]:
 def provide(folder: Path, rom: bytes | None = None) -> None:
     """Write the world that a folder is named after, `world-SEED-SIZE`, unless it is there.
 
-    With a `rom` it is that one and its records. Nothing is written for other names. Processes may
-    do so at once: the folder appears whole.
+    With a `rom` it is that one and its records. Nothing is written for other names. Safe for
+    concurrent processes: the folder appears complete.
     """
     known, file = seed_and_size(folder.name), folder / WORLD_FILE
     if known is None or (file.exists() and rom in (None, file.read_bytes())):
@@ -89,8 +89,8 @@ def make_world(seed: int, rooms: int) -> MadeWorld:
     """Draw the world of a seed.
 
     Raises:
-        ValueError: No such seed or size.
-        UnsolvableError: No draw can be solved, which is a fault of this package.
+        ValueError: Seed or size is out of range.
+        UnsolvableError: No draw can be solved, which is a bug of this package.
     """
     if not (MIN_ROOMS <= rooms <= MAX_ROOMS and 0 <= seed <= MAX_SEED):
         sizes, seeds = f"{MIN_ROOMS} to {MAX_ROOMS} rooms", f"a seed of 0 to {MAX_SEED}"

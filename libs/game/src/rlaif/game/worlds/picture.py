@@ -21,12 +21,12 @@ from rlaif.game.worlds.tables import (
 _TILE, _GAP = 16, 8
 _WIDTH, _HEIGHT = COLUMNS * _TILE + _GAP, ROWS * _TILE + _GAP
 _SHEET_ROWS = {OVERWORLD: 0, HOUSES: 4, DUNGEON: 5, CAVES: 6}
-"""Of tiles.png, which `cartridge/build.py --world` writes: a column for each row of tiles.csv."""
+"""Rows of tiles.png, from `cartridge/build.py --world`: a column for each row of tiles.csv."""
 _BACKGROUND, _LABEL, _MARK, _START = "#182038", "#f8f8e8", "#e02848", "#3070c8"
 
 
 def picture(world: dict[str, Any]) -> Image.Image:
-    """All rooms on the ground in their places, below them the dungeon's, houses and caves."""
+    """The map: rooms on the ground at their positions, below them dungeon, houses and caves."""
     rooms = {parse_key(room["room"]): room for room in world["rooms"]}
     cells = _cells(list(rooms))
     width = 1 + max(column for _, column in cells.values())

@@ -1,4 +1,4 @@
-"""world.json: all that is known of a cartridge, derived from its tables and the solution alone.
+"""world.json: all facts about a cartridge, derived from its tables and the solution alone.
 
 The format is in the decision record on generated worlds (docs/adr/0038).
 """
@@ -47,7 +47,7 @@ _SHOWN = {
     Kind.SCENE: "spirit",
 }  # fmt: skip
 _LOCK_DEPTH = 2
-"""Of tiles from the edge; only a pit can be one farther, as one needs a place to jump from."""
+"""In tiles from the edge; only a pit can be one tile farther, as a jump needs a tile to start."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Objective:
 
 
 class Facts:
-    """What a cartridge with a directory holds, in the terms of world.json."""
+    """The content of a cartridge with a directory, in the terms of world.json."""
 
     def __init__(self, rom: bytes, legs: list[Leg] | None = None) -> None:
         self.rom, self.tables = rom, read_tables(rom)
@@ -151,7 +151,7 @@ class Facts:
         return " ".join(self.tables.texts[number].split())
 
     def _distances(self) -> dict[str, int]:
-        """Through open and locked ways alike."""
+        """Distances through open and locked passages alike."""
         start = self.tables.start[:2]
         found, edge = {start: 0}, [start]
         for here in edge:  # grows while it is read
@@ -214,7 +214,7 @@ class Facts:
         return found
 
     def _places(self, objective: Objective) -> Iterator[dict[str, Any]]:
-        """Where coins are, and how many the solution owns once it has been there."""
+        """Places of coins, with the total that the solution owns after each."""
         owned = {
             room: max(leg.coins for leg in legs)
             for room, legs in groupby(
@@ -251,7 +251,7 @@ class Facts:
         return {"rooms": self._opened([*objective.legs, *legs])}
 
     def _cost(self, later: list[Objective]) -> int:
-        """Of what is bought before coins are gathered again."""
+        """Cost of all purchases before coins are collected again."""
         cost = 0
         for it in later:
             goal = it.legs[-1].goal
@@ -270,7 +270,7 @@ class Facts:
         ]  # fmt: skip
 
     def _shown(self, done: dict[str, Any]) -> str:
-        """What shows that an objective is done, for the guide."""
+        """The evidence that an objective is done, for the guide."""
         shown = [f"{done['rupees']} rupees"] if "rupees" in done else []
         shown += [f"{name} {done[name]}" for name in ("keys", "essences") if name in done]
         shown += ["boss_key"] * ("boss_key" in done) + done.get("items", [])
@@ -287,7 +287,7 @@ class Facts:
         return f"the {WORDS['items'][goal.item]}"
 
     def _line(self, objective: Objective) -> str:
-        """An objective as the guide words it."""
+        """An objective as a line of the guide."""
         goal = objective.legs[-1].goal
         how = ", ".join(dict.fromkeys(self._deed(leg.goal) for leg in objective.legs))
         named = goal.item not in ("", "rupees", "essence")
@@ -311,7 +311,7 @@ class Facts:
         return SIGNS[self._by_key[move.room].rows[move.tile[0]][move.tile[1]]].name
 
     def milestones(self) -> Iterator[dict[str, str]]:
-        """Main ones from the solution, then what else lies in chests."""
+        """Yield the main ones from the solution, then other contents of chests."""
         used = set()
         for leg in self.legs:
             room, test = self.rooms[leg.goal.room], self._test(leg.goal)
@@ -326,7 +326,7 @@ class Facts:
                     yield _milestone(title, title, "", _room_flag(room, Flag.ITEM))
 
     def _test(self, goal: Goal) -> str:
-        """A condition of the memory, as in `stories`; '' where none stays."""
+        """A test of the memory, as in `stories`; '' if there is no permanent one."""
         room = self.rooms[goal.room]
         match goal.what, goal.item:
             case "boss", _:
@@ -357,7 +357,7 @@ def guide_objectives(solver: Solver) -> list[Objective]:
 
 
 def grouped(legs: list[Leg]) -> list[Objective]:
-    """Each leg as an objective, but those to coins that follow each other as one."""
+    """Each leg as an objective; consecutive ones to coins are merged."""
     found: list[Objective] = []
     for leg in legs:
         before = found.pop().legs if found and _coins(leg) and _coins(found[-1].legs[0]) else ()
@@ -379,7 +379,7 @@ def use_of(seed: int) -> str:
 
 
 def folded(legs: list[Leg]) -> list[Leg]:
-    """The legs to what the quest needs, with the detours to whole hearts before them."""
+    """The legs that the quest needs, each merged with the preceding detours to whole hearts."""
     found, detour = [], []
     for leg in legs:
         detour += leg.moves
@@ -394,7 +394,7 @@ def _how(move: Move) -> str:
 
 
 def passage(room: Room, way: int, depth: int = 0) -> str:
-    """Signs of the tiles behind those of an edge that can be passed, `depth` tiles from it."""
+    """Signs of the tiles `depth` tiles behind the passable ones of an edge."""
     edge, line = _line(room, way, 0), _line(room, way, depth)
     return "".join(tile for outer, tile in zip(edge, line, strict=True) if SIGNS[outer].ways)
 
@@ -407,7 +407,7 @@ def _line(room: Room, way: int, depth: int) -> str:
 
 
 def _lock(room: Room, way: int) -> tuple[str, bool]:
-    """The sign that closes a way out of a room, or '', and whether two of it lie in a row."""
+    """The sign that closes an exit of a room, or '', and whether two of them are in a row."""
     for depth in range(_LOCK_DEPTH + 1):
         signs = passage(room, way, depth)
         closed = len({*signs}) == 1 and signs[0] not in FREE and SIGNS[signs[0]].ways

@@ -1,8 +1,8 @@
-"""Tables to a cartridge and back: the byte format of the engine's banks.
+"""Writes tables to a cartridge and reads them: the byte format of the engine's banks.
 
-Bank 2 begins with a directory (`cartridge/src/world.h`) and the sounds, then come, as the compiler
-lays them out: the object lists, the rooms, the rules, the title picture, the names and maps. Bank 4
-holds the texts. If the rooms do not fit bank 2, their names, maps and objects are in banks 5 to 7.
+Bank 2 starts with a directory (`cartridge/src/world.h`) and the sounds, followed in the compiler's
+order by the object lists, the rooms, the rules, the title picture, the names and maps. Bank 4
+holds the texts. If the rooms exceed bank 2, their names, maps and objects are in banks 5 to 7.
 """
 
 import struct
@@ -22,12 +22,12 @@ _THING_BYTES = 5
 
 
 class TooLargeError(Exception):
-    """The tables do not fit the cartridge; the message names the part."""
+    """The tables do not fit into the cartridge; the message names the part."""
 
 
 @cache
 def engine() -> bytes:
-    """The image of the engine, with the tables of Seedling Vale in it."""
+    """The image of the engine, with the tables of Seedling Vale."""
     return (resources.files("rlaif.game.worlds") / "engine.gbc").read_bytes()
 
 
@@ -120,7 +120,7 @@ class _Bank:
         return self.rom[at : self.rom.index(0, at)].decode("ascii")
 
     def rows(self, address: int, size: int) -> tuple[tuple[int, ...], ...]:
-        """Rows up to the one that begins with 0."""
+        """Rows up to the one that starts with 0."""
         found = []
         while (row := tuple(self.get(address, size)))[0]:
             found.append(row)
@@ -128,7 +128,7 @@ class _Bank:
         return tuple(found)
 
     def clear(self, origin: int) -> None:
-        """Empty the bank from an address on; `put` continues there."""
+        """Clear the bank from an address on; `put` continues there."""
         self._next = origin
         self.set(origin, bytes([0xFF]) * (BASE + BANK_SIZE - origin))
 
@@ -138,7 +138,7 @@ class _Bank:
         self.rom[self._at(address) : self._at(address) + len(data)] = data
 
     def put(self, data: bytes) -> int:
-        """Write behind what was put before; the address."""
+        """Append data; returns its address."""
         address = self._next
         self.set(address, data)
         self._next += len(data)
@@ -146,7 +146,7 @@ class _Bank:
 
 
 def _allot(rooms: tuple[Room, ...], banks: list[_Bank]) -> list[_Bank]:
-    """The bank of each room; each is filled as far as it goes."""
+    """The bank of each room; banks are filled in order."""
     found: list[_Bank] = []
     for bank in banks:
         bank.clear(BASE)
@@ -163,7 +163,7 @@ def _allot(rooms: tuple[Room, ...], banks: list[_Bank]) -> list[_Bank]:
 
 @cache
 def _tables_start() -> int:
-    """Address of the first table in the engine's bank 2, behind its sounds."""
+    """Address of the first table in the engine's bank 2, after its sounds."""
     main = _Bank(bytearray(engine()), TABLES_BANK)
     count, rooms = _DIRECTORY.unpack(main.get(BASE, _DIRECTORY.size))[2:4]
     entries = main.get(rooms, _ROOM.size * main.get(count, 1)[0])

@@ -1,4 +1,4 @@
-"""Rooms of all kinds: passages, what is wished for in them, puzzles that guard a prize."""
+"""Draws rooms of all kinds: passages, requested contents, puzzles that guard a prize."""
 
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -28,11 +28,11 @@ from rlaif.game.worlds.tables import (
 
 ATTEMPTS = 60
 WAY_IN = at(6, 4)
-"""Where one appears who comes into a room below a roof."""
+"""Position of the player after entering an indoor room."""
 _HEARTS = 0.35
 _NARROW = frozenset("k786")
 _HAUNTS = frozenset(".,*:_'")
-"""Where enemies and hearts can be put."""
+"""Signs of tiles on which enemies and hearts can be placed."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Style:
     paths: str
     scattered: dict[str, float]
     foes: list[str]
-    nouns: tuple[str, ...]  # of the names of the rooms
+    nouns: tuple[str, ...]  # for names of rooms
     north: tuple[str, ...] = ()
     pillar: str = ""
     ornament: str = ""
@@ -76,7 +76,7 @@ GUARDS: dict[str, frozenset[str]] = {
     "buttons": frozenset(),
     "wall": frozenset({"bombs"}),
 }
-"""What can guard a chest, and what it takes."""
+"""Guards of a chest, each with the items that it requires."""
 _SHOWN_BY = {
     "foes": Condition.ENEMIES, "torches": Condition.TORCHES, "buttons": Condition.TRIGGERS,
 }  # fmt: skip
@@ -84,22 +84,22 @@ _SHOWN_BY = {
 
 @dataclass
 class Wish:
-    """Something that a room shall hold: a building, person, thing or guarded prize."""
+    """A requested content of a room: a building, person, thing or guarded prize."""
 
     what: str
-    things: tuple[Thing, ...] = ()  # their `pos` is set when the place is known
+    things: tuple[Thing, ...] = ()  # `pos` is set when the position is known
     spot: Spot | None = None
 
     @property
     def before(self) -> Spot:
-        """The tile from which it is used, or where one appears who leaves it."""
+        """The tile from which it is used, or on which the player appears after leaving it."""
         assert self.spot is not None
         return self.spot[0] + 1, self.spot[1]
 
 
 @dataclass
 class Site:
-    """A room before it is drawn."""
+    """A room that is not drawn yet."""
 
     key: Key
     name: str
@@ -108,20 +108,20 @@ class Site:
     wishes: list[Wish] = field(default_factory=list)
     out: tuple[int, int, int] | None = None  # where a way out in the south leads
     foes: tuple[int, int] = (0, 3)
-    hearts: int = 0  # that lie there always; else there may be one
-    template: str = ""  # the room of rooms.txt that it is
+    hearts: int = 0  # permanent ones; without them there may be one
+    template: str = ""  # its room in rooms.txt
     things: tuple[Thing, ...] = ()  # of a template
 
     def holds(self, *kinds: str) -> bool:
         return any(wish.what in kinds for wish in self.wishes)
 
     def lock_names(self) -> set[str]:
-        """Of the locks that stand in this room."""
+        """Names of the locks in this room."""
         return {it.lock.name for it, owner in self.exits.values() if it.lock and owner}
 
 
 def draw_room(rng: Random, site: Site) -> Room:
-    """Draw a room; its wishes then have places.
+    """Draw a room; sets the positions of its wishes.
 
     Raises:
         NoRoomError: Not everything fits.
@@ -142,7 +142,7 @@ def draw_room(rng: Random, site: Site) -> Room:
 
 
 def _way_out(to: tuple[int, int, int]) -> list[Thing]:
-    """The two warps of a way out."""
+    """The two warps of an exit."""
     return [Thing(Kind.WARP, at(ROWS - 1, column), *to) for column in (4, 5)]
 
 
@@ -200,7 +200,7 @@ class _Drawing:
         return self.canvas.place(small.get(wish.what, self.style.ground))
 
     def _build(self, picture: tuple[str, ...]) -> Spot:
-        """Put a picture at the north edge; the place of its middle in the last row."""
+        """Put a picture at the north edge; returns the middle of its last row."""
         canvas, height = self.canvas, len(picture)
         for left in self.rng.sample(range(1, COLUMNS - 3), COLUMNS - 4):
             front = height + 1, left + 1
@@ -220,7 +220,7 @@ class _Drawing:
         raise NoRoomError("no place for a building")
 
     def _picture(self, name: str) -> dict[Spot, str]:
-        """What a picture of rooms.txt says of the tiles inside the walls, mirrored at random."""
+        """The tiles inside the walls from a picture of rooms.txt, mirrored at random."""
         rows = self.rng.choice(PICTURES[name])
         down, right = self.rng.choice((1, -1)), self.rng.choice((1, -1))
         return {
@@ -231,7 +231,7 @@ class _Drawing:
         }
 
     def _guard(self, wish: Wish) -> Spot:
-        """Draw the puzzle that guards a prize; the chest is there, or shown once it is solved."""
+        """Draw the puzzle that guards a prize; its chest is visible or appears when solved."""
         canvas, condition = self.canvas, _SHOWN_BY.get(wish.what)
         tiles = self._picture(wish.what) if wish.what in PICTURES else {}
         buttons = [spot for spot, sign in tiles.items() if sign in "&*"]
@@ -247,7 +247,7 @@ class _Drawing:
         chests = [spot for spot, sign in tiles.items() if sign == "$"]
         spot = chests[0] if chests else canvas.place("$")
         if condition is None:
-            canvas.keep((spot[0] + 1, spot[1]), anchor=False)  # where one stands to open it
+            canvas.keep((spot[0] + 1, spot[1]), anchor=False)  # the player stands here to open it
             self.things.append(replace(prize, pos=at(*spot)))
         elif (prize.a, condition) == (Treasure.SMALL_KEY, Condition.TORCHES):  # without a chest
             del canvas.tiles[spot]
@@ -269,17 +269,17 @@ class _Drawing:
                 if spot not in canvas.tiles or (canvas.tiles[spot] == ground and sign in FREE):
                     canvas.tiles[spot] = sign
         for wish in self.site.wishes:
-            if wish.what == "stump" and wish.spot:  # it is used from any side, but not swimming
+            if wish.what == "stump" and wish.spot:  # usable from any side, but not while swimming
                 for row, column in STEPS:
                     canvas.tiles.setdefault((wish.spot[0] + row, wish.spot[1] + column), ground)
         canvas.scatter(self.style.scattered)
         for spot, tile in canvas.tiles.items():
             inside = 0 < spot[0] < ROWS - 1 and 0 < spot[1] < COLUMNS - 1
-            if tile == self.style.wall and inside:  # the border stays whole: rooms meet there
+            if tile == self.style.wall and inside:  # the border must stay closed
                 canvas.tiles[spot] = rng.choice(self.style.walls)
 
     def _live(self) -> None:
-        """Put enemies away from what is used and from the ways in; sometimes a heart."""
+        """Add enemies, away from used tiles and entrances; sometimes a heart."""
         site, rng = self.site, self.rng
         near = [
             from_edge(direction, passage.place + i, depth)
@@ -289,7 +289,7 @@ class _Drawing:
         ]
         near += [wish.before for wish in site.wishes] + [(6, 4), (6, 5)] * bool(site.out)
         spots = self.canvas.roomy(_HAUNTS, near)
-        if site.out:  # else a shot or a charge drives out who has just come in
+        if site.out:  # else a shot or a charge could push out a player that just entered
             spots = [spot for spot in spots if spot[1] not in (4, 5)]
         number = rng.randint(*site.foes) if self.style.foes else 0
         if site.holds("foes"):
@@ -299,5 +299,5 @@ class _Drawing:
         for spot in spots[:number]:
             self.things.append(Thing(Kind.ENEMY, at(*spot), Enemy[rng.choice(self.style.foes)]))
         hearts = site.hearts or (rng.random() < _HEARTS and bool(self.style.foes))
-        for spot in spots[number : number + hearts]:  # there again whenever one comes in
+        for spot in spots[number : number + hearts]:  # these reappear on each visit
             self.things.append(Thing(Kind.PICKUP, at(*spot), DROP_HEART))

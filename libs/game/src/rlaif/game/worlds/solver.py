@@ -1,8 +1,8 @@
-"""Solver: the way to the end of a cartridge, from its rooms, objects and rules alone.
+"""Solves a cartridge: finds the path to its end from its rooms, objects and rules alone.
 
-A state of the player is a tile, a season and what is owned. Dijkstra's algorithm over (room, tile,
-season) finds the nearest thing that is wanted: tools, coins while something must be bought, keys, a
-locked door or the lever when nothing else is in reach.
+A state of the player is a tile, a season and its possessions. Dijkstra's algorithm over (room,
+tile, season) finds the nearest useful goal: tools, coins while something must be bought, keys, a
+locked door or the lever if nothing else is in reach.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,12 +35,12 @@ Node = tuple[int, int, int, int]  # number of the room, row, column, season
 
 _WALKED = frozenset({"walk", "swim", "lever"})
 PASSED = _WALKED | {"jump"}
-"""Ways that leave a tile as it is."""
+"""Ways to pass a tile that leave it unchanged."""
 COSTS = {"walk": 1, "swim": 1, "lever": 1, "cut": 3, "jump": 4, "lift": 5}
-"""Of the ways to pass a tile, in tiles; all others cost `_OTHERS`, another room 1 more."""
+"""Costs of the ways to pass a tile, in tiles; others cost `_OTHERS`, a new room 1 more."""
 _OTHERS = 8
 _LASTING = frozenset({"burn", "bomb", "unlock"})
-"""Changes that a flag of the room keeps, for all tiles of their kind in it."""
+"""Changes stored in a flag of the room, for all tiles of their kind in it."""
 
 
 _SOLID = "#"
@@ -51,16 +51,16 @@ _GOALS = {
     Kind.DIG: ("dig", "around", "a"), Kind.LEVER: ("lever", "around", ""),
     Kind.BOSS: ("boss", "anywhere", ""), Kind.ESSENCE: ("essence", "two below", "essence"),
 }  # fmt: skip
-"""What an object is done for, where one stands, and which treasure that gives; none if it is 0."""
+"""Goal of an object, where the player stands for it, and the treasure (none if it is 0)."""
 
 
 class UnsolvableError(Exception):
-    """The essence cannot be reached; the message says how far one comes."""
+    """The essence cannot be reached; the message has the reached progress."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """Something to do: where one stands for it (nowhere: anywhere in the room) and what it is."""
+    """Something to do: where the player stands for it (none: anywhere in the room) and its kind."""
 
     what: str  # chest, gift, shop, floor, scene, lever, door, boss, essence, dig, enter
     room: int
@@ -70,7 +70,7 @@ class Goal:
 
 
 class Move(NamedTuple):
-    """One step of a way: from where a tile is passed and how, and whether that leaves the room."""
+    """One step of a path: start, passed tile, way of passing, and whether it leaves the room."""
 
     room: Key
     here: Spot
@@ -83,7 +83,7 @@ class Move(NamedTuple):
 
 @dataclass
 class Leg:
-    """One step of the solution, from the end of the one before."""
+    """One step of the solution, from the end of the previous one."""
 
     goal: Goal
     stand: Spot  # where it is done
@@ -94,7 +94,7 @@ class Leg:
 
     @property
     def changes(self) -> list[Move]:
-        """Moves that change a tile or the season, of turns in a row the last."""
+        """Moves that change a tile or the season; of consecutive season changes the last."""
         found: list[Move] = []
         for move in self.moves:
             if move.how not in PASSED:
@@ -105,7 +105,7 @@ class Leg:
 
 
 _Step = tuple[str, Spot, int, bool]
-"""A move of the search: how a tile is passed, which, in which direction, into another room?"""
+"""A move of the search: way of passing, tile, direction, whether into another room."""
 _Came = dict[Node, tuple[Node, _Step] | None]
 
 
@@ -152,10 +152,10 @@ class Solver:
                 the_map[it.tile[0]][it.tile[1]] = _SOLID
 
     def solve(self) -> list[Leg]:
-        """The legs to the essence, without a tool that none of them uses.
+        """The legs to the essence, without tools that none of them uses.
 
         Raises:
-            UnsolvableError: There is no way.
+            UnsolvableError: There is no path.
         """
         legs: list[Leg] = []
         before: list[_State] = []
@@ -168,7 +168,7 @@ class Solver:
             sold = unused & {goal.item for goal in self.goals if goal.what == "shop"}
             changed = {*unused, *(["rupees"] if sold else [])}
             first = next(i for i, leg in enumerate(legs) if leg.goal.item in changed)
-            self._state = before[first]  # up to there nothing changes
+            self._state = before[first]  # nothing changes up to there
             del legs[first:], before[first:]
 
     def follow(self, steps: Iterable[tuple[str, Key, str]]) -> list[Leg]:
@@ -231,9 +231,9 @@ class Solver:
             yield Goal("door", number, (inside,), Thing(0, row << 4 | column))
 
     def _useful(self) -> frozenset[str]:
-        """Items that pass a tile of the world, or without which a shop does not sell another.
+        """Items that pass a tile of the world, or that a shop requires before it sells another.
 
-        And whole hearts, which are taken if they are nearer than what is needed.
+        Includes whole hearts, which are taken if they are nearer than required items.
         """
         signs = {sign for room in self.rooms for line in room.rows for sign in line}
         found = {need for sign in signs for way in SIGNS[sign].ways for need in way.needs}
@@ -243,7 +243,7 @@ class Solver:
         return frozenset({"sword", "essence", "heart_container", *found})
 
     def _owner(self, goal: Goal) -> str:
-        """Who owns this can buy what a shop sells; '': everyone."""
+        """The item that a shop requires for a purchase; '' if none."""
         things = self.rooms[goal.room].things
         before = things[things.index(goal.thing) - 1]
         return name_of(before.b) if (before.kind, before.a) == (Kind.IF, When.HAS) else ""
@@ -263,7 +263,7 @@ class Solver:
         ]  # fmt: skip
 
     def _solvable(self, goal: Goal) -> bool:
-        """Whether it can be had with what is owned, once it is reached."""
+        """Whether the goal can be completed with the possessions, once it is reached."""
         owned, solve = self._state.owned, self.hidden_by(goal)
         match goal.what:
             case "shop":
@@ -276,7 +276,7 @@ class Solver:
         return solve is None or needs.get(Condition(solve.a), "sword") in owned
 
     def hidden_by(self, goal: Goal) -> Thing | None:
-        """The puzzle whose solution shows a chest or a key."""
+        """The puzzle whose solution reveals a chest or a key."""
         if goal.thing.kind == Kind.SOLVE:
             return goal.thing
         solves = self.rooms[goal.room].of(Kind.SOLVE) if goal.thing.c else []
@@ -304,7 +304,7 @@ class Solver:
         return None
 
     def _swims(self, node: Node) -> bool:
-        """Whether the player is in water, and can do nothing there but swim."""
+        """Whether the player is in water, where it can only swim."""
         number, row, column, season = node
         ways = SIGNS[self._state.maps[number][row][column]].ways
         return bool(ways) and not any(
@@ -312,9 +312,9 @@ class Solver:
         )
 
     def _explore(self, came: _Came, within: tuple[int, int] | None = None) -> Iterator[Node]:
-        """All nodes in reach, or only those of a group and a season, by distance.
+        """Yield all reachable nodes, or only those of a group and a season, by distance.
 
-        `came` says from where.
+        `came` gets the predecessor of each.
         """
         start = self._state.node
         queue, least, table = [(0, start)], {start: 0}, self._passable()
@@ -332,7 +332,7 @@ class Solver:
                     heappush(queue, (longer, to))
 
     def _passable(self) -> list[dict[str, str]]:
-        """How each sign can be passed, by season; a sign that is not named is closed."""
+        """How each sign can be passed, by season; missing signs are closed."""
         found: list[dict[str, str]] = [{} for _ in SEASONS]
         closed = {"shutter", "light", *(() if self._state.switched else ("lever",))}
         for sign, it in SIGNS.items():
@@ -386,7 +386,7 @@ class Solver:
         leg = Leg(goal, end[1:3], [self._follow(*step) for step in reversed(steps)])
         self._state.node = end
         self._take(goal)
-        if goal.what == "shop":  # what it sells is decided when one comes in
+        if goal.what == "shop":  # its offer is decided on entry
             (row, column), to = next(iter(self._warps[goal.room].items()))
             out: _Step = ("walk", (row, column), DOWN, True)
             here, self._state.node = (goal.room, row - 1, column, end[3]), (*to, end[3])
@@ -396,7 +396,7 @@ class Solver:
         return leg
 
     def _reach(self) -> frozenset[Key]:
-        """Rooms of the group in reach without a change of season."""
+        """Reachable rooms of the group without a change of season."""
         number, *_, season = self._state.node
         group = self.rooms[number].group
         nodes = self._explore({self._state.node: None}, within=(group, season))
@@ -449,10 +449,10 @@ class Solver:
 
 
 def name_of(treasure: int) -> str:
-    """The name of a treasure, as evidence has it."""
+    """The name of a treasure, as in the evidence."""
     return Treasure(treasure).name.lower()
 
 
 def bcd(value: int) -> int:
-    """The number that decimal digits of four bits make."""
+    """The BCD digits of a value as a number."""
     return (value >> 4) * 10 + (value & 15)

@@ -1,4 +1,4 @@
-"""The tables of a cartridge of our engine: rooms, objects, texts, rules; what their numbers mean.
+"""The tables of a cartridge: rooms, objects, texts, rules, and the meaning of their numbers.
 
 The numbers are those of `cartridge/data/rooms.h`, `cartridge/src/ram.h` and
 `cartridge/art/tiles.txt`; a test builds a cartridge by them.
@@ -14,7 +14,7 @@ NAME_LETTERS, LINE_LETTERS, PAGE_LINES, TEXT_LETTERS, TITLE_LETTERS = 12, 17, 3,
 MAX_THINGS = 24
 
 OVERWORLD, HOUSES, DUNGEON, CAVES = 0, 3, 4, 5
-"""Groups of rooms. Those of a group are joined where their ids are neighbours on its grid."""
+"""Groups of rooms. Rooms of a group are joined if their ids are neighbours on its grid."""
 
 SEASONS = ("spring", "summer", "autumn", "winter")
 UP, RIGHT, DOWN, LEFT = range(4)
@@ -32,13 +32,13 @@ Kind = IntEnum(
     "NPC ENEMY PICKUP ESSENCE SIGN CHEST WARP TREASURE SHOP BUTTON LEVER SOLVE DIG BOSS SCENE IF "
     "TILE",
 )
-"""Objects of a room; `a`, `b`, `c` of a `Thing` mean what rooms.h says."""
+"""Objects of a room; rooms.h defines `a`, `b`, `c` of a `Thing`."""
 Condition = IntEnum("Condition", "ENEMIES TRIGGERS TORCHES SWITCH", start=0)
-"""What a `SOLVE` waits for."""
+"""Conditions of a `SOLVE`."""
 Effect = IntEnum("Effect", "SHUTTERS CHEST KEY BRIDGE", start=0)
-"""What a `SOLVE` does."""
+"""Effects of a `SOLVE`."""
 When = IntEnum("When", "HAS HAS_NOT ESSENCE SEASON FLAG NOT_FLAG VISITED NO_ESSENCE", start=0)
-"""Conditions of `IF`, `TILE` and of what people say."""
+"""Conditions of `IF`, `TILE` and of dialogs."""
 
 
 class Flag(IntEnum):
@@ -73,7 +73,7 @@ DROP_HEART = 0x01
 
 @dataclass(frozen=True)
 class Way:
-    """How a tile is passed: what is done, which items that takes, in which season only."""
+    """A way to pass a tile: the action, the required items, the only season if any."""
 
     how: str
     needs: frozenset[str] = frozenset()
@@ -82,7 +82,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Sign:
-    """A character of the maps: its tile index, a name for people, and the ways to pass it."""
+    """A character of the maps: its tile index, a readable name, and the ways to pass it."""
 
     index: int
     name: str
@@ -110,7 +110,7 @@ def read_data(name: str) -> str:
 
 SIGNS = _signs()
 FREE = frozenset(sign for sign, it in SIGNS.items() if it.ways == (Way("walk"),))
-"""Signs of tiles that can be walked on always (a mouth, door or mat is left through)."""
+"""Signs of tiles that can always be walked on (a mouth, door or mat is an exit)."""
 
 
 @dataclass(frozen=True)
@@ -157,15 +157,15 @@ class Room:
 
 @dataclass(frozen=True)
 class Tables:
-    """All that distinguishes one cartridge of our engine from another."""
+    """Everything that distinguishes one cartridge of the engine from another."""
 
     title: tuple[str, str]
     start: tuple[int, int, int]  # group, room, 0xYX
     rooms: tuple[Room, ...]
-    seasons: tuple[tuple[int, ...], ...]  # tile, and what it is in each season
+    seasons: tuple[tuple[int, ...], ...]  # tile, and its index in each season
     talks: tuple[tuple[int, ...], ...]  # text, When, value, the text said instead
     gifts: tuple[tuple[int, ...], ...]  # text, treasure, amount
-    prizes: tuple[tuple[int, ...], ...]  # treasure, the text that is shown for it
+    prizes: tuple[tuple[int, ...], ...]  # treasure, its text
     title_map: str  # 9 rows of 10 characters
     texts: tuple[str, ...]
     engine_texts: tuple[int, ...]  # numbers of the texts that the engine itself shows
@@ -175,11 +175,11 @@ class Tables:
 
 
 def neighbour(key: Key, direction: int) -> Key:
-    """The room beyond an edge, whether or not there is one."""
+    """The key of the room beyond an edge, whether or not the room exists."""
     row, column = STEPS[direction]
     return key[0], key[1] + row * (8 if key[0] == DUNGEON else 16) + column
 
 
 def at(row: int, column: int) -> int:
-    """0xYX."""
+    """A tile as 0xYX."""
     return row << 4 | column

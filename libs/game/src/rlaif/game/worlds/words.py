@@ -1,4 +1,4 @@
-"""What a world says: names, lines of people and signs; how text is broken to fit its box."""
+"""Texts of a world: names, lines of people and signs, and line breaks that fit the text box."""
 
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ WORDS: dict[str, Any] = tomllib.loads(read_data("words.toml"))
 
 
 def broken(text: str) -> str:
-    r"""Break text into lines (`\n`) and pages (`\f`) that fit the box; `|` begins a new page."""
+    r"""Break text into lines (`\n`) and pages (`\f`) that fit the box; `|` starts a new page."""
     pages: list[str] = []
     for part in text.split("|"):
         lines: list[str] = []
@@ -32,12 +32,12 @@ def broken(text: str) -> str:
         pages += ["\n".join(lines[i : i + PAGE_LINES]) for i in range(0, len(lines), PAGE_LINES)]
     found = "\f".join(pages)
     if len(found) > TEXT_LETTERS:
-        raise ValueError(f"a text of {len(found)} letters: {text!r}")
+        raise ValueError(f"a text is too long with {len(found)} characters: {text!r}")
     return found
 
 
 class Script:
-    """All words of one world: names, of which each is used once, texts by number, and rules."""
+    """All texts of one world: names, each used once, texts by number, and rules."""
 
     def __init__(self, rng: Random) -> None:
         self._rng, self._names = rng, {"Gnarl's Den", "Seed Hall"}
@@ -50,7 +50,7 @@ class Script:
         return self._name(WORLD_FIRST_WORDS, [f" {noun}" for noun in nouns])
 
     def person(self) -> str:
-        """The name of someone who has a house."""
+        """The name of a person with a house."""
         return self._name(WORLD_PEOPLE, [""])
 
     def _name(self, first: Sequence[str], second: Sequence[str]) -> str:
@@ -67,10 +67,10 @@ class Script:
         return first.center(TITLE_LETTERS).rstrip(), second.center(TITLE_LETTERS).rstrip()
 
     def new(self, text: str) -> int:
-        """The number of a text."""
+        """Add a text; returns its number."""
         self.texts.append(broken(text))
         return len(self.texts) - 1
 
     def changes(self, number: int, when: When, value: int, text: str) -> None:
-        """Say something else instead once a condition holds; the first rule that holds counts."""
+        """Replace a text once a condition holds; the first rule that holds applies."""
         self.talks.append((number, when, value, self.new(text)))
