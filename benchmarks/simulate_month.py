@@ -2,6 +2,7 @@
 
     python benchmarks/simulate_month.py                     or: make simulate-month
     python benchmarks/simulate_month.py --segments 4000
+    python benchmarks/simulate_month.py --resume FILE
 
 One segment a second for 30 days. The services' own code, each part in a process of its own, reads a
 store that makes the objects of the segments so far when they are read. At 10, 50 and 100 %:
@@ -9,7 +10,7 @@ store that makes the objects of the segments so far when they are read. At 10, 5
     hud            read model. start: folding the newest events, as many as the streams hold;
                    look: a snapshot; list: 50 segments
     reward_model   labels. start: the first poll; look: a poll for eight announced scores; list: a
-                   poll that reads a page of all keys (median over all of them)
+                   poll that reads a page of all keys (median of 200)
     api            exporter and judge. look: 1, list: 50 captures, segments and scores at the begin,
                    in the middle and at the end of the keys
 
@@ -43,6 +44,7 @@ MAX_GROWTH = 1.2
 HELD = 190_000
 """Segments whose events the streams hold, at 160 MiB each."""
 
+PAGES = 200
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 EVENTS = (segment_captured(), segment_exported(), segment_scored(judge_config=CONFIG))
 PICTURES = [f"frames/{step:06d}.png" for step in range(0, 75, 7)]
@@ -141,7 +143,7 @@ def hud(counts: Sequence[int]) -> Iterator[Row]:
 
 def reward_model(counts: Sequence[int]) -> Iterator[Row]:
     import rlaif.reward_model.app  # noqa: F401
-    from rlaif.reward_model.labels.label_log import KEYS_PER_POLL, LabelLog
+    from rlaif.reward_model.labels.label_log import LabelLog
 
     for count in counts:
         store = MonthStore(count)
@@ -151,9 +153,8 @@ def reward_model(counts: Sequence[int]) -> Iterator[Row]:
             store.count = first + ENVIRONMENTS
             hints = [keys.score(CONFIG, ids_of(each)[1]) for each in range(first, store.count)]
             looks.append(seconds(partial(log.read_new, hints, full=False)))
-        polls = range(store.count // KEYS_PER_POLL + 1)
-        pages = [seconds(partial(log.read_new, full=each == 0)) for each in polls]
-        assert log.judge_configs[0].scores == store.count, log.judge_configs
+        pages = [seconds(partial(log.read_new, full=True)) for _ in range(PAGES)]
+        assert log.judge_configs[0].scores >= count, log.judge_configs
         assert set(log.skipped) <= {"older"}, log.skipped
         yield count, start, max(looks), median(pages)
 
@@ -180,43 +181,58 @@ def api(counts: Sequence[int]) -> Iterator[Row]:
         yield count, None, read(1), read(50)
 
 
+PARTS = {"hud": hud, "reward_model": reward_model, "api": api}
+COLUMNS = ("memory_mb", "start_seconds", "look_seconds", "list_seconds")
+
+
 def seconds(work: Callable[[], Any]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
-def measure(part: str, counts: Sequence[int]) -> dict[str, list[float | None]]:
-    """Figures at each count; runs in a process of its own."""
-    names = ("memory_mb", "start_seconds", "look_seconds", "list_seconds")
-    found: dict[str, list[float | None]] = {name: [] for name in names}
-    for count, *times in {"hud": hud, "reward_model": reward_model, "api": api}[part](counts):
+def measure(part: str, counts: Sequence[int]) -> list[str]:
+    """A line for each count; runs in a process of its own."""
+    lines = []
+    for count, *times in PARTS[part](counts):
         status = Path("/proc/self/status").read_text().split()
-        row = [int(status[status.index("VmHWM:") + 1]) // 1024, *times]
-        shown = (
-            "-" if figure is None else f"{figure:.4f}".rstrip("0").rstrip(".") for figure in row
-        )
-        say(f"{part:12} {count:9,} {' '.join(f'{each:>9}' for each in shown)}")
-        for name, figure in zip(names, row, strict=True):
-            found[name].append(None if figure is None else round(figure, 4))
-    return found
+        memory = int(status[status.index("VmHWM:") + 1]) // 1024
+        shown = (f"{'-' if each is None else round(each, 4):>9}" for each in (memory, *times))
+        lines.append(f"{part:12} {count:9,} {' '.join(shown)}")
+        say(lines[-1])
+    return lines
+
+
+def figures_of(lines: Sequence[str]) -> dict[str, list[float | None]]:
+    columns = zip(*(line.split()[2:] for line in lines), strict=True)
+    return {
+        name: [None if each == "-" else float(each) for each in column]
+        for name, column in zip(COLUMNS, columns, strict=True)
+    }
 
 
 def main() -> int:
     parser = parser_of(__doc__)
     add = parser.add_argument
     add("--segments", type=int, default=30 * 24 * 3600, help="of the month (2,592,000)")
-    segments = parser.parse_args().segments
-    counts = [int(share * segments) // ENVIRONMENTS * ENVIRONMENTS for share in SHARES]
+    add("--resume", type=Path, help="output of a run that ended early: its parts are not run again")
+    options = parser.parse_args()
+    counts = [int(each * options.segments) // ENVIRONMENTS * ENVIRONMENTS for each in SHARES]
+    known = options.resume.read_text().splitlines() if options.resume else []
     begin()
     say("part          segments memory_mb     start      look      list")
     figures: dict[str, Any] = {}
-    for part in ("hud", "reward_model", "api"):
-        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-            figures[part] = pool.submit(measure, part, counts).result()
+    for part in PARTS:
+        lines = [line for line in known if line.startswith(f"{part} ")]
+        if [line.split()[1] for line in lines] == [f"{count:,}" for count in counts]:
+            say("\n".join(lines))
+        else:
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+                lines = pool.submit(measure, part, counts).result()
+        figures[part] = figures_of(lines)
     memory = {part: figures[part]["memory_mb"] for part in figures}
     missed = [part for part, (_, half, whole) in memory.items() if whole > MAX_GROWTH * half]
-    return finish({"segments": segments, **figures, "missed": missed}, met=not missed)
+    return finish({"segments": options.segments, **figures, "missed": missed}, met=not missed)
 
 
 if __name__ == "__main__":

@@ -50,14 +50,23 @@ def test_its_objects_are_those_of_the_segments_that_were_made(store):
     assert min(info.modified_at for info in later) > max(times.values())
 
 
-def test_a_small_month_has_figures_of_each_part_at_each_share():
-    command = (sys.executable, str(FOLDER / "simulate_month.py"), "--segments", "2400")
+def simulated(*options: str) -> tuple[list[str], dict[str, Any]]:
+    """Rows and figures of a small month."""
+    command = (sys.executable, str(FOLDER / "simulate_month.py"), "--segments", "2400", *options)
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    figures = json.loads(done.stdout.splitlines()[-1])
+    *rows, last = done.stdout.splitlines()
+    return rows[-9:], json.loads(last)
+
+
+def test_a_small_month_has_figures_of_each_part_at_each_share_and_can_be_resumed(tmp_path):
+    rows, figures = simulated()
     assert (figures["segments"], figures["missed"]) == (2400, [])
     for part in ("hud", "reward_model", "api"):
         assert {name: len(row) for name, row in figures[part].items()} == dict.fromkeys(
             ("memory_mb", "start_seconds", "look_seconds", "list_seconds"), 3
         )
         assert min(figures[part]["memory_mb"]) > 0
+    whole = tmp_path / "whole.txt"
+    whole.write_text("\n".join(rows))
+    assert simulated("--resume", str(whole))[0] == rows
