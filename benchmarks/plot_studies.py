@@ -26,7 +26,7 @@ COLOURS = {
     "judges-novelty": "#0b6e4f", "judges": "#5fa777",
     "uniform+expert": "#0b6e4f", "counts+expert": "#5fa777",
     "counts": "#c05621", "game": "#c05621",
-    "uniform": "#6b7280", "meaningless-novelty": "#6b7280",
+    "uniform": "#6b7280", "exchanged-novelty": "#6b7280",
     "novelty": "#111827", "nothing": "#111827",
     "uniform+random": "#8b5cf6", "exchanged": "#8b5cf6", "uniform+mistaken": "#2563eb",
 }  # fmt: skip
@@ -35,7 +35,7 @@ NAMES = {
     "counts+expert": "counts + expert judge", "uniform+random": "uniform + random judge",
     "uniform+mistaken": "uniform + judge, 20 % wrong", "judges": "judges",
     "judges-novelty": "judges + new places", "novelty": "new places only",
-    "meaningless-novelty": "meaningless labels + new places", "exchanged": "exchanged labels",
+    "exchanged-novelty": "exchanged labels + new places", "exchanged": "exchanged labels",
     "game": "rewards of the game", "nothing": "no reward",
 }  # fmt: skip
 WINDOW = 10
