@@ -1,1 +1,1 @@
-"""Games in episodes: steps, starts, fragments. Knows neither the learner nor the service."""
+"""Games in episodes: steps, starts, fragments. Independent of the learner and the service."""

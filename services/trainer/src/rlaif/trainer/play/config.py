@@ -15,7 +15,7 @@ class PayingModel:
     Attributes:
         gamma: Discount of the run.
         weight: Scale of the potential.
-        mode: What of it is rewarded.
+        mode: How the reward is derived from the potential.
     """
 
     version: int
@@ -34,7 +34,7 @@ class EnvConfig:
         life: 0 for a runner's first process in an attempt, 1 in the search of mode `quest`; unique
             for each replacement.
         gamma: Discount of four frames, inside decisions that last longer.
-        pictures: The policy looks at pictures: every environment draws every step.
+        pictures: Whether the policy reads pictures, so that every environment draws every step.
         screens: Folder of the live files; None for none.
     """
 

@@ -1,4 +1,4 @@
-"""Decisions of an environment: policy actions in, base steps out.
+"""Decisions of an environment: plays policy actions as base steps.
 
 A decision is a policy action. It lasts one base step of `FRAME_SKIP` frames or many:
 
@@ -38,8 +38,8 @@ class Decision:
         frames: Game frames, waits included.
         steps: Base steps.
         outcome: Of the last base step.
-        died: The player was dead during this decision and the episode continued.
-        was_dead: The player was dead before it.
+        died: Whether the player was dead during this decision and the episode continued.
+        was_dead: Whether the player was dead before it.
         began: Frames of the episode before it.
         waited: Base steps spent waiting for the respawn.
         option: The running skill; None for a button.
@@ -57,17 +57,17 @@ class Decision:
 
 
 class DecisionStep:
-    """The decisions of one environment, one after the other.
+    """The sequence of decisions of one environment.
 
     A decision ends when its skill is over or the episode ends. If the player dies it lasts until
     the player has respawned, so that the policy decides only where it has control.
 
     Attributes:
-        now: The present decision, or the last one.
+        now: The current decision, or the last one.
         last: Its number; None before the first decision of an episode.
-        in_vain: Decisions that had no effect in the present state. Call `look` on it whenever the
+        in_vain: Decisions that had no effect in the current state. Call `look` on it whenever the
             state before a decision is read.
-        before: Decisions of this episode before the present one, since a resume.
+        before: Decisions of this episode before the current one, since a resume.
     """
 
     def __init__(self, game: GameEnv, *, gamma: float) -> None:
@@ -92,7 +92,7 @@ class DecisionStep:
             self.now.option = carry_out(index, self._game.ram, graph=self._graph)
 
     def button(self) -> int | None:
-        """The button of the next base step; None when the decision is over."""
+        """The button of the next base step; None if the decision is over."""
         now = self.now
         if now.option is None and not now.died:
             return None if now.steps else self.last
@@ -120,7 +120,7 @@ class DecisionStep:
             now.died = True
 
     def write_policy_input(self, row: npt.NDArray[np.float32]) -> None:
-        """Write the policy's own input in the present state."""
+        """Write the policy's own input in the current state."""
         ram, settings = self._game.ram, self._game.settings
         write_policy_input(
             ram,

@@ -1,4 +1,4 @@
-"""Environments of a runner that explore: the search decides there, not the policy.
+"""Exploring environments of a runner, in which the search decides instead of the policy.
 
     seat.choose(rng)                    # the start of the next rollout, for the environment's reset
     seat.begin_episode(…)
@@ -31,12 +31,12 @@ from rlaif.trainer.settings.game import STEP_FRAMES
 
 
 class Explorer:
-    """What the exploring environments of a runner share: knowledge, starts, finds.
+    """State shared by the exploring environments of a runner: knowledge, starts, finds.
 
     Attributes:
         seats: Number of these environments.
-        known: What is known to this runner.
-        finds: What was found since the last report.
+        known: Knowledge of this runner.
+        finds: Finds since the last report.
     """
 
     def __init__(self, seats: int) -> None:
@@ -63,12 +63,12 @@ class Explorer:
         elif self._repeated is not None:
             self._repeated = self._repeated[0], self._repeated[1] + 1
         else:
-            raise RuntimeError("no start to explore from: a job comes first")
+            raise RuntimeError("no start to explore from: take_in a job first")
         begin, repeats = self._repeated
         return begin, np.random.default_rng([begin.seed, repeats])
 
     def save(self, begin: Begin, emulator: Emulator) -> None:
-        """Report the state of a start node with the next report."""
+        """Add the state of a start node to the next report."""
         packed, sha256 = pack_keyframe(emulator.save_state())
         self._saved.append(Saved(begin.node, sha256, packed))
 
@@ -76,7 +76,7 @@ class Explorer:
         self._outcomes.append(outcome)
 
     def report(self) -> Report:
-        """Return what was explored since the last report."""
+        """Return the results since the last report."""
         found = self.finds
         report = Report(
             finds=tuple(found.finds),
@@ -126,7 +126,7 @@ class ExploringSeat:
         )
 
     def begin_episode(self, facts: GameFacts, start: Start) -> None:
-        """Begin a rollout; one before it that has not ended ends."""
+        """Start a rollout; a running one ends."""
         self._end()
         begin, explorer = self._begin, self._explorer
         explorer.finds.frames += sum(STEP_FRAMES + wait for _, wait in start.warm_up)
@@ -158,7 +158,7 @@ class ExploringSeat:
             self._learner.see(scene.ram, scene.before, action)
 
     def played(self, decision: Decision) -> None:
-        """The decision was played to its end."""
+        """Record a decision that was played to its end."""
         if self._decisions is None or self._next is None:
             return
         played = Played("".join(self._buttons), decision.frames, decision.died)
@@ -173,13 +173,13 @@ class ExploringSeat:
         self._rollout = self._decisions = self._next = None
 
     def abandon(self) -> None:
-        """The environment has loaded another game, whose episode ends with its next step."""
+        """Abandon the rollout, as another game was loaded; its episode ends with the next step."""
         self._rollout = self._decisions = self._next = None
         self._learner = CrossingLearner(self._explorer.known.graph)
         self._scene = None
 
     def state_dict(self) -> dict[str, Any]:
-        """Nothing: a resumed run begins another rollout."""
+        """Empty, as a resumed run starts another rollout."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None: ...

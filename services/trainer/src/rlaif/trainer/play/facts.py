@@ -1,4 +1,4 @@
-"""RAM in, the facts on which rewards depend out."""
+"""Reads the facts on which rewards depend from RAM."""
 
 from rlaif.game.memory import predicates
 from rlaif.game.memory.blocks import RamBlocks, bcd16
@@ -20,7 +20,7 @@ _TREASURES = address("wObtainedTreasureFlags")
 _TREASURE_BYTES = 16
 _DUNGEON_SETS = address("wDungeonBossKeys")
 _DUNGEON_SET_BYTES = 6
-"""Boss keys, compasses, maps: two bytes each, one after the other."""
+"""Boss keys, compasses, maps: two consecutive bytes each."""
 _SEASONS = address("wObtainedSeasons")
 _ALL_SEASONS = 0x0F
 _ESSENCES = address("wEssencesObtained")
@@ -32,8 +32,8 @@ _ROOM_FLAG_BYTES = 0x400
 _MAX_RUPEES = 999
 _DUNGEON_BYTES = _DUNGEON_SETS + _DUNGEON_SET_BYTES - _KEYS
 _OWNED_BYTES = _ROOM_FLAGS + _ROOM_FLAG_BYTES - _TREASURES
-"""All of the above lie in two ranges, from the keys and from the treasures: 1,152 bytes that change
-in few steps. Between them is the order of the inventory, which any menu changes."""
+"""All of the above are in two ranges, from the keys and from the treasures: 1,152 bytes that rarely
+change. Between them is the order of the inventory, which any menu changes."""
 
 _NOT_COUNTED_AS_ITEMS = (0x00, 0x28, 0x29, 0x30, 0x31, 0x32, 0x33, 0x40)
 """Treasure ids: none, rupees, a heart refill, and small key, boss key, compass, map and essence,

@@ -1,4 +1,4 @@
-"""Result of one call of `sample` of an environment runner: finished arrays, no episode objects."""
+"""Result of one `sample` call of an environment runner: arrays instead of episode objects."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -30,12 +30,12 @@ class EpisodeSummary:
         rooms: Distinct (group, room) pairs.
         terminated: True when the game ended it, False when a limit cut it.
         fault: Why the stall detector truncated it; None for any other end.
-        start: Where it started, such as `power-on` or a file's name.
+        start: Provenance of its start, such as `power-on` or a file's name.
         frames: Game frames, waits included.
         milestones: Milestones that the game showed at its end, those of its start included.
         milestone_fraction: Share of the main ones among them, 0 to 1.
-        gained: How many of `milestones` its start did not show; None if unknown.
-        died: A death ended it; None where deaths end no episodes.
+        gained: Number of `milestones` that its start did not show; None if unknown.
+        died: Whether a death ended it; None if deaths do not end episodes.
         game: Name of its game, such as `world-7-30`; None in older checkpoints.
     """
 
@@ -54,7 +54,7 @@ class EpisodeSummary:
 
     @property
     def is_part(self) -> bool:
-        """Whether the search decided in it, or it began on a demonstration.
+        """Whether the search decided in it, or it started on a demonstration.
 
         Such episodes are excluded from all episode figures.
         """
@@ -66,9 +66,9 @@ class Fragment:
     """T decisions of N environments.
 
     Attributes:
-        continues: It follows the last fragment of this runner without a gap; False after a restart.
-        actions: `[T, N] int64`, as they were played: numbers of `rlaif.game.decisions`, of which 0
-            to 7 are the buttons and all that the action set `seed` has.
+        continues: Whether it follows the runner's last fragment without a gap, such as a restart.
+        actions: `[T, N] int64`, as they were played: numbers of `rlaif.game.decisions`; 0 to 7 are
+            the buttons, the only actions of the action set `seed`.
         action_logp: `[T, N] float32`, their log probability under the policy.
         action_dist_inputs: `[T, N, A] float32`, logits of A decisions.
         rewards: `[T, N] float32`, the game's own reward, discounted inside a decision.
@@ -80,12 +80,12 @@ class Fragment:
             row like the observations; infinite without a deadline. None in fragments of releases
             before it was recorded.
         base_steps: Base steps; a decision is one or more.
-        seconds: Wall time in which it was played.
+        seconds: Wall time of its play.
         by_planner: `[T, N] bool`, the planner chose the action, not the policy (ADR 0023); all
             False without a planner.
         places: (square, episodes) of each square that episodes which ended inside visited.
-        exploring: How many of the last environments explored: the search chose their actions.
-        explored: What they found; None without any, and after a resume.
+        exploring: Number of the last environments that explored: the search chose their actions.
+        explored: Their finds; None without any, and after a resume.
         guidance: `[T, N] float32`, rewards for following suggestions, beside `rewards`; None
             without guidance.
         episodes: Episodes that ended inside.
@@ -93,9 +93,9 @@ class Fragment:
         captures: Segments that were selected and ended inside.
         best: Episodes that ended inside and are among the best of this runner so far.
         segments_skipped: Segments that ended inside and were not selected.
-        pictures: Input of a policy that looks at pictures; None for one that reads RAM alone.
+        pictures: Input of a policy that reads pictures; None for one that reads RAM alone.
         policy_version: Number of updates of the policy that chose the actions.
-        assistance: Account of the language model; None without a planner.
+        assistance: Figures of the language model; None without a planner.
         course: Figures of this runner's curriculum; None without one.
         rooms: Counts by room; None where they are not recorded.
     """
@@ -138,7 +138,7 @@ class Fragment:
             )
 
     def of_policy(self) -> "Fragment":
-        """The same without the environments that explored, which nothing is learned from."""
+        """The fragment without the environments that explored, which are not learned from."""
         if not self.exploring:
             return self
         trans, own = self.transitions, np.s_[:, : -self.exploring]
@@ -192,7 +192,7 @@ class Fragment:
         return self.transitions.frames
 
     def without_room_numbers(self) -> "Fragment":
-        """With the observations as a policy of several worlds sees them."""
+        """The fragment with the observations of a policy of several worlds."""
         seen = self.transitions
         return replace(
             self,
@@ -209,11 +209,11 @@ class FragmentBuffer:
     """Columns of the fragment that is being filled; see `Fragment`.
 
     Attributes:
-        observations: `[T+1, N, 128] float32`; row t is what decision t is chosen on.
+        observations: `[T+1, N, 128] float32`; row t is the input of decision t.
         policy_inputs: `[T+1, N, S] float32`, likewise; None with the `seed` action set.
         bonuses: Rewards for following suggestions.
         parts: `[P] float64`, sums of the parts of the reward.
-        pictures: What the policy saw; None for one that reads RAM alone.
+        pictures: Pictures read by the policy; None for one that reads RAM alone.
         finals: (t, n, observation, policy input) after each truncated step.
         episodes: (t, n, episode) of each that ended.
     """
@@ -244,7 +244,7 @@ class FragmentBuffer:
         policy_inputs: Float32 | None,
         stacks: npt.NDArray[np.uint8] | None,
     ) -> "FragmentBuffer":
-        """For T = `steps`; it continues from `[N, …]` observations, policy inputs and stacks."""
+        """Start T = `steps` steps from `[N, …]` observations, policy inputs and stacks."""
         shape = (steps, len(observations))
         pictures = None
         if stacks is not None:
@@ -319,7 +319,7 @@ def _by_field(record: Fragment | Transitions | PictureFragment) -> dict[str, Any
 
 
 def fragment_of(values: dict[str, Any]) -> Fragment:
-    """The fragment that `plain` gave, perhaps in an older release."""
+    """Restore a fragment from the output of `plain`, also of an older release."""
     known = {each.name for each in fields(Fragment)}
     return Fragment(
         **{

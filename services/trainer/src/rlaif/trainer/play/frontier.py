@@ -1,12 +1,12 @@
-"""Start-state frontier of a backward curriculum: outcomes of attempts in, the next start out.
+"""Start-state frontier of a backward curriculum: selects starts by the outcomes of attempts.
 
 Source: Salimans & Chen 2018, arXiv 1812.03381: starts move from the end of a demonstration to its
 beginning, each time the policy succeeds often enough. Three rules are additions:
 
-* The stride doubles, and is reduced after one that was too long: after imitation a policy knows
-  most of the trajectory, so trying each place would waste most attempts.
+* The stride doubles, and is reduced after one that was too long: after imitation a policy masters
+  most of the trajectory, so attempts at each place would mostly be wasted.
 * The frontier moves towards the goal where attempts keep failing.
-* A place whose outcome is decided by chance is skipped.
+* A place with a random outcome is skipped.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ class SubtaskFigures(NamedTuple):
 
     Attributes:
         demonstration: Name of its demonstration.
-        begins_with: Flags of the subtask before it, sorted; empty for the first.
+        begins_with: Flags of the previous subtask, sorted; empty for the first.
         goal: Its own flags, sorted.
         places: Number of start states.
         at: Place of its frontier; 0 is the beginning of the subtask.
@@ -71,7 +71,7 @@ TOO_FAR = 0.1
 """Success rate at or below which a stride of several places is halved or undone."""
 
 PATIENCE = 3
-"""Windows of attempts that may fail at a place next to one that succeeded."""
+"""Windows of attempts that may fail at a place adjacent to one that succeeded."""
 
 MAX_TIME = 4
 """Maximum factor of the time of an attempt."""

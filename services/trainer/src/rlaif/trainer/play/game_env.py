@@ -28,23 +28,23 @@ Fault = Literal["screen_off", "frozen"]
 Ended = Literal["running", "terminated", "truncated"]
 
 SCREEN_OFF_FRAMES = 300
-"""5 s. A game switches its screen off for a few frames while it loads a room."""
+"""5 s; a game switches its screen off for a few frames while it loads a room."""
 
 FROZEN_FRAMES = 600
-"""10 s without one changed byte of work RAM; a game that runs counts its frames there."""
+"""10 s without a change of work RAM, in which a running game counts its frames."""
 
 _NOOPS_FROM_PLAY = 2
-"""Maximum of no-op steps before an episode from a state that play has reached."""
+"""Maximum number of no-op steps before an episode from a state reached by play."""
 
 
 Row = npt.NDArray[np.float32]
 """One observation, `[128] float32`."""
 
 CHECK_STEPS = 16
-"""Steps between two checks of the stall detector; while it suspects a stall, it checks each one."""
+"""Steps between two checks of the stall detector; it checks each step while it suspects a stall."""
 
 _ANY_MOVE, _SQUARE = 0xFF, 0xF0
-"""Bits of x and y that a move of pixels, or one to another square, changes."""
+"""Bits of x and y that change by a move of pixels, or by a move to another square."""
 
 _DIRECTIONS = (Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)
 _HAS_CONTROL, _DYING = slot_index("has_control"), slot_index("dying")
@@ -56,8 +56,8 @@ class StepOutcome(NamedTuple):
 
     Attributes:
         parts: `[P] float32` in the order of `rewards.game.PARTS`; `reward` is their sum.
-        terminated: The player died where that ends episodes, has finished the game, or missed a
-            deadline (`cut_after` with `lost`): nothing comes after it.
+        terminated: The player died (if that ends episodes), finished the game, or missed a deadline
+            (`cut_after` with `lost`).
         truncated: The episode reached its limit, or the game is stalled.
         wait: Game frames played after the step because the player had no control.
         fault: Why the stall detector truncated the episode.
@@ -84,13 +84,13 @@ class StepOutcome(NamedTuple):
 
 
 UNEVENTFUL = StepOutcome(total(NOTHING), NOTHING, terminated=False, truncated=False)
-"""The outcome of every step in which nothing happened: this object."""
+"""The outcome object shared by all steps in which nothing happened."""
 
 
 class Scene(NamedTuple):
     """A scene (`Encoder.scene`); another object with each new one.
 
-    While it is the same, so are the room, what is owned and what kind of state it is.
+    While it is the same object, room, possessions and kind of state are unchanged.
 
     Attributes:
         before: Facts of the step before the one that led to it.
@@ -101,7 +101,7 @@ class Scene(NamedTuple):
 
 
 class StallDetector:
-    """Checks one emulator: after each step while it suspects a stall, else now and then."""
+    """Checks one emulator, after each step while it suspects a stall, else periodically."""
 
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator
@@ -118,7 +118,7 @@ class StallDetector:
         self._off, self._same = state["off"], state["same"]
 
     def check(self, still: bool, frames: int) -> Fault | None:
-        """The fault after a step, if any; `still`: no byte of work RAM changed."""
+        """The fault after a step, or None; `still`: no byte of work RAM changed."""
         self._off = 0 if self._emulator.screen_is_on else self._off + frames
         self._same = self._same + frames if still else 0
         if self._off >= SCREEN_OFF_FRAMES:
@@ -131,9 +131,9 @@ class _View:
 
     Attributes:
         live: The RAM.
-        ram: A copy of it at the last look; None until there is one.
-        is_alone: The game runs without the player: no button does anything.
-        moves: Bits of the position whose change is an event.
+        ram: A copy of it at the last read; None before the first.
+        is_alone: Whether the game runs without the player: buttons have no effect.
+        moves: Bits of the position whose changes are events.
     """
 
     def __init__(self, emulator: Emulator, cache: EncoderCache | None, moves: int) -> None:
@@ -156,7 +156,7 @@ class _View:
     ) -> tuple[int, RamBlocks | None, bool]:
         """Play at most `limit` frames while the game plays alone.
 
-        Returns how many, the RAM of the last new scene, and whether no byte changed in all of them.
+        Returns their number, the RAM of the last new scene, and whether no byte changed in them.
         """
         wait, still = 0, self.encoder.still
         while self.is_alone and wait < limit:
@@ -168,10 +168,10 @@ class _View:
 
 
 class _Limits:
-    """When an episode ends.
+    """Conditions for the end of an episode.
 
     Attributes:
-        next_check: Step at which an uneventful step is checked nevertheless.
+        next_check: Step that is checked even if it is uneventful.
         is_finished: The game has been completed.
     """
 
@@ -193,7 +193,7 @@ class _Limits:
         self.next_check = 0
 
     def frames_left(self, frames: int) -> int | None:
-        """Until the deadline that terminates an episode of length `frames`; None without one."""
+        """Game frames until the deadline of an episode of length `frames`; None without one."""
         if self._cut_at is None or not self._cut_is_lost:
             return None
         return max(0, self._cut_at - frames)
@@ -209,7 +209,7 @@ class _Limits:
         cut = self._cut_at
         end = self._max_frames if cut is None else min(self._max_frames, cut)
         left = -(-(end - frames) // self.settings.frame_skip)
-        # An uneventful step is checked now and then nevertheless, and so is the last one.
+        # Uneventful steps are checked periodically, as is the last one.
         self.next_check = step + min(1 if self._stalls.suspects else CHECK_STEPS, left)
         ends = (dies and self.settings.ends_at_death) or finishes
         is_lost = not ends and self.frames_left(frames) == 0
@@ -248,10 +248,10 @@ class GameEnv:
     """Plays episodes that start at save states and differ by what is played before their steps.
 
     Attributes:
-        source: Where episodes start.
-        start: Where this episode started, with its warm-up.
-        square_facts: `facts`, except that a move inside a square is left out: the same object
-            until something changes that an observer of places and progress has to see.
+        source: Source of starts.
+        start: Start of this episode, with its warm-up.
+        square_facts: `facts`, but without moves inside a square: the same object until a change
+            that is relevant to observers of places and progress.
         steps: Base steps of this episode.
         frames: Game frames of this episode, warm-up not included.
         scene: The newest scene.
@@ -292,7 +292,7 @@ class GameEnv:
 
     @property
     def ram(self) -> RamBlocks:
-        """The RAM after the last step: one copy for all who read it."""
+        """The RAM after the last step, one copy for all readers."""
         view = self._view
         if view.ram is None:
             view.ram = view.live.copy()
@@ -315,9 +315,9 @@ class GameEnv:
         """Start an episode; writes the first observation into `out`, `[128] float32`.
 
         Before it, 0 to `noop_start` steps without a button and 0 to `walk_start` steps into random
-        directions are played: the episode starts in a state that play reaches, and another seed
-        starts another game. A start at which that kills the player is used without them, and one
-        that play has reached with up to 2 steps without a button. A start may give its own warm-up.
+        directions are played, so that episodes start in reachable states that differ by seed. They
+        are omitted if they kill the player, and limited to 2 steps without a button for a start
+        that was reached by play. A start may have its own warm-up.
         """
         self.start = self.source.starts.choose(self.source.rng)
         walk = self._drawn_walk()
@@ -347,10 +347,10 @@ class GameEnv:
         return self.finish_step(action, out, render=render)
 
     def finish_step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
-        """The outcome of `action`, which the emulator has just played; may play further frames.
+        """The outcome of `action`, which the emulator just played; may play further frames.
 
-        `EmulatorVector` plays all emulators first and finishes their steps after that, which keeps
-        the code of either in the processor's cache.
+        `EmulatorVector` plays all emulators before it finishes their steps, which keeps the code of
+        each phase in the processor's cache.
         """
         view, facts = self._view, self.square_facts
         encoder = view.encoder
@@ -402,7 +402,7 @@ class GameEnv:
         return True
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that decides how the episode continues, as plain values; about 1 ms."""
+        """The full state of the episode, as plain values; about 1 ms."""
         packed, sha256 = pack_keyframe(self.emulator.save_state())
         return self._limits.state_dict() | {
             "rng": self.source.rng.bit_generator.state,
@@ -419,7 +419,7 @@ class GameEnv:
         }
 
     def load_state_dict(self, state: dict[str, Any], out: Row) -> PackedKeyframe:
-        """Resume in the middle of the episode that `state_dict` gave; returns its save state.
+        """Resume in the middle of the episode of `state`; returns its save state.
 
         Writes the observation into `out`.
 

@@ -1,4 +1,4 @@
-"""Counts of a planner's calls: plain values that travel in a fragment and add up over runners."""
+"""Counts of a planner's calls: plain values in a fragment, which are summed over runners."""
 
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from rlaif.contracts.planning.plans import Mode
 from rlaif.contracts.telemetry.assistance import LATENCY_BUCKETS
 
 Outcome = Literal["ok", "invalid", "timeout", "throttled", "refused", "error", "dropped"]
-"""How an accepted question ended.
+"""Outcome of an accepted question.
 
 `invalid`: the answer does not match the schema. `throttled`: the server asks for fewer calls.
 `refused`: the server rejects the request. `error`: no connection, or a server error. `dropped`: the
@@ -86,7 +86,7 @@ class PlannerCounts:
 
 
 def one_call(outcome: Outcome, seconds: float) -> ModeCounts:
-    """Counts of one question whose own call took so many seconds."""
+    """Counts of one question with its own call of this duration."""
     bucket = bisect_left(LATENCY_BUCKETS, seconds)
     latency = tuple(int(at == bucket) for at in range(len(_NONE)))
     return ModeCounts(outcomes={outcome: 1}, latency=latency, latency_seconds=seconds)

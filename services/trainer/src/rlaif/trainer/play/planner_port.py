@@ -1,4 +1,4 @@
-"""Interface of the planner: questions in, replies out, without blocking.
+"""Non-blocking interface of the planner: questions and replies.
 
 `rlaif.trainer.planning` implements it; `rlaif.testing.planner.scripted_planner` is a fake.
 """
@@ -11,7 +11,7 @@ from rlaif.contracts.planning.plans import Mode, Plan, Suggestion
 from rlaif.trainer.play.planner_counts import Outcome, PlannerCounts
 
 Kind = Literal["plan", "suggestion"]
-"""What is requested: a list of macros (takeover), or one button (guidance)."""
+"""Kind of answer: a list of macros (takeover), or one button (guidance)."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class PlannerQuestion:
 
     Attributes:
         env: Index of the environment in its runner.
-        mode: The route; `vision` looks at `picture`.
-        kind: What is requested.
+        mode: The route; `vision` reads `picture`.
+        kind: Kind of the requested answer.
         situation: Key of the situation. Questions of one mode and kind with equal keys have
             interchangeable answers, so it covers everything that an answer depends on.
         evidence: Description of the state for the model (`rlaif.game.description`).
@@ -40,7 +40,7 @@ class PlannerQuestion:
 
 @dataclass(frozen=True)
 class PlannerReply:
-    """How one question ended.
+    """The end of one question.
 
     Attributes:
         question: The object that was passed to `ask`.
@@ -74,7 +74,7 @@ class Planner(Protocol):
     def refuses(self, mode: Mode, kind: Kind, about: str) -> bool:
         """Whether `ask` would reject a question whose `situation` starts with `about`.
 
-        If so, it is counted as a rejected question. It saves the cost of building one.
+        If so, it counts as a rejected question. This saves the cost of building one.
         """
         ...
 

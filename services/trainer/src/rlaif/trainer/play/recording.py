@@ -1,6 +1,6 @@
 """Recordings of a runner's games: segments for the judges, the best episodes for films.
 
-Both are streams of the game's own steps, whatever a policy decided.
+Both are streams of the game's own steps, independent of decisions.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -24,14 +24,14 @@ from rlaif.trainer.run_folder.spool import SpooledCapture
 from rlaif.trainer.settings.game import steps_lasting
 
 Disagreement = Callable[[npt.NDArray[np.float32]], float]
-"""How much the networks of a reward model disagree on `[B, 128]` observations."""
+"""Disagreement of the networks of a reward model on `[B, 128]` observations."""
 
 _SEEN_LAST = 16
 """Decisions before a segment on which the disagreement is measured."""
 
 
 class Recording:
-    """Recorders and logs of N environments; they share what selects segments.
+    """Recorders and logs of N environments, with a shared selection of segments.
 
     Attributes:
         stories: Milestones of each environment's game.
@@ -134,7 +134,7 @@ class Recording:
         return capture
 
     def begin_episode(self, n: int, name: str, row: Row, shown: frozenset[str]) -> None:
-        """Environment `n` starts an episode at `row`, in a state that shows these milestones."""
+        """Start an episode of environment `n` at `row`, in a state with these milestones."""
         game = self._games[n]
         keyframe, warm_up = game.start.keyframe, game.start.warm_up
         self.recorders[n].begin_episode(name, keyframe, warm_up, row, game.facts, shown)
@@ -142,7 +142,7 @@ class Recording:
             self._logs[n].begin(name, keyframe, warm_up)
 
     def resume_episode(self, n: int, name: str, keyframe: PackedKeyframe, row: Row) -> None:
-        """Environment `n` resumes an episode, which is a new one for its captures."""
+        """Resume an episode of environment `n`, which is a new one for its captures."""
         shown = frozenset(milestone.name for milestone in self.milestones(n))
         self.recorders[n].begin_episode(name, keyframe, (), row, self._games[n].facts, shown)
         if self._logs:

@@ -1,4 +1,4 @@
-"""Starts of episodes: save states, one of which is chosen for each."""
+"""Starts of episodes: save states and their selection."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ EXPLORATION = "exploration:"
 """Prefix of the provenance of states from which the search plays (`exploring`)."""
 
 PARTS = (DEMONSTRATION, EXPLORATION)
-"""Prefixes of episodes that say nothing about the policy from the run's own start."""
+"""Prefixes of episodes that do not measure the policy from the run's own start."""
 
 _LONGEST_SCENE_FRAMES = 6_000
 _LOOK_EVERY = 8
@@ -37,9 +37,9 @@ class Start:
     """A state at which an episode starts.
 
     Attributes:
-        provenance: Where it comes from: `power-on`, a file's name, a state of the search.
-        keyframe: The same state as captures store it.
-        from_play: Whether play has reached it. Such states vary, so hardly any warm-up is played.
+        provenance: Its origin: `power-on`, a file's name, a state of the search.
+        keyframe: The same state in the format of captures.
+        from_play: Whether it was reached by play. Such states vary and need little warm-up.
         buttons: The warm-up to play, one base step each; None: drawn for each episode.
         plays_on: Completing the game does not end the episode.
         warm_up: (action, frames waited) of the steps played from there before an episode.
@@ -70,7 +70,7 @@ class StartSet:
     """A fixed set of starts, drawn by weight."""
 
     def __init__(self, starts: Sequence[Start], weights: Sequence[float] = ()) -> None:
-        """Draw from at least one start by `weights`; without them all are drawn alike."""
+        """Draw from at least one start by `weights`; uniformly without them."""
         shares = np.asarray(weights if len(weights) else np.ones(len(starts)), dtype=np.float64)
         self._starts = tuple(starts)
         self._shares = shares / shares.sum()
@@ -84,7 +84,7 @@ class StartSet:
 def start_set(
     emulator: Emulator, cartridge: Cartridge, states: Sequence[tuple[Path, float]]
 ) -> StartSet:
-    """The starts in these files, drawn by these weights; without any, that of power-on."""
+    """The starts in these files, drawn by these weights; the power-on state without any."""
     if not states:
         return StartSet([Start.of(initial_state(emulator, cartridge, None), POWER_ON)])
     starts = [Start.of(initial_state(emulator, cartridge, path), path.name) for path, _ in states]
@@ -95,7 +95,7 @@ def initial_state(emulator: Emulator, cartridge: Cartridge, path: Path | None) -
     """The save state in a file, or that at which the player has control after power-on.
 
     Raises:
-        NoStartError: The game did not come into play by itself: pass a save state.
+        NoStartError: The game did not reach play by itself: pass a save state.
         SaveStateError: The file cannot be read, or is no save state of this game and emulator.
     """
     if path is not None:
@@ -110,7 +110,7 @@ def check_starts(cartridge: Cartridge, paths: Sequence[Path]) -> None:
     A game of unknown memory layout is assumed to be in play at a state.
 
     Raises:
-        NoStartError: No button matters there, or the game did not come into play by itself.
+        NoStartError: No button has an effect there, or the game did not reach play by itself.
         SaveStateError: A file cannot be read, or is no save state of this game and emulator.
     """
     emulator = new_emulator(cartridge)

@@ -36,7 +36,7 @@ class _Seat:
     """One environment and its running episode.
 
     Attributes:
-        name: Its id, of which those of its episodes are made.
+        name: Its id, the prefix of those of its episodes.
         episodes: Episodes that it has started.
         reward: Sum of the game's own reward.
         shown: Milestones that the start showed; None if unknown.
@@ -55,7 +55,7 @@ class _Seat:
 
 @dataclass
 class _Progress:
-    """What the runner has played.
+    """Progress of the runner.
 
     Attributes:
         pace: Base steps per decision in the last fragment.
@@ -73,11 +73,11 @@ class EmulatorVector:
 
     Attributes:
         runner: Its number.
-        observations: `[N, 128] float32`, what the next actions are chosen on; a row of the
-            fragment being filled, replaced with each step.
+        observations: `[N, 128] float32`, the input of the next actions; a row of the fragment being
+            filled, replaced with each step.
         policy_inputs: `[N, S] float32`, the policy's input besides `observations`; None with the
             `seed` action set, whose policy reads the observation alone.
-        frame_stack: Input of a policy that looks at pictures; None for one that reads RAM alone.
+        frame_stack: Input of a policy that reads pictures; None for one that reads RAM alone.
     """
 
     _buffer: FragmentBuffer
@@ -95,7 +95,7 @@ class EmulatorVector:
         begin: bool = True,
         explorer: Explorer | None = None,
     ) -> None:
-        """Start N = `count` emulators; each draws from a stream of its own.
+        """Start N = `count` emulators, each with its own random stream.
 
         Without `starts`, episodes start at the save states of `config`, or at power-on. `follow`
         makes the follower of the n-th game; it may start episodes elsewhere. `assist` makes the
@@ -169,7 +169,7 @@ class EmulatorVector:
         self._recording.begin_fragment(capture_quota, context, steps=base_steps)
 
     def ask_about(self, disagreement: Disagreement | None) -> None:
-        """Select by another reward model's disagreement from now on; None: by none."""
+        """Select by the disagreement of another reward model from now on; None for no model."""
         self._recording.ask_about(disagreement)
 
     def pay_by(self, model: PayingModel | None) -> None:
@@ -365,9 +365,8 @@ class EmulatorVector:
     def load_state_dict(self, state: dict[str, Any]) -> str | None:
         """Resume in the middle of the episodes.
 
-        Returns why that is impossible, and then changes nothing. The captures treat a resumed
-        episode as a new one, whose keyframe is the state that was loaded. A running takeover is
-        dropped.
+        Returns the reason if that is impossible; nothing is changed then. Captures treat a resumed
+        episode as a new one whose keyframe is the loaded state. A running takeover is dropped.
 
         Raises:
             KeyframeError: A save state in it is damaged.
@@ -375,7 +374,7 @@ class EmulatorVector:
         """
         played = {"actions": "seed"} | state["played"]  # which 0.1.0 did not write
         if played != self._played:
-            return f"the state is of {played}, this run plays {self._played}"
+            return f"the state is of {played}, but this run plays {self._played}"
         # Older releases did not save all of these.
         shown = state.get("shown_at_start", [None] * self.count)
         decisions, watchers = state.get("decisions"), state["watchers"] or [None] * self.count
@@ -436,7 +435,7 @@ class EmulatorVector:
             rom = config.game.rom_of(self.runner * len(streams) + n)
             rng, its_starts = np.random.default_rng(stream), starts or first.get(rom)
             game = GameEnv(config.game, rng, starts=its_starts, cache=cache, rom_path=rom)
-            # Power-on takes a second or two of play: the others start where the first came to.
+            # Power-on takes 1-2 s of play: the others start at the state that the first reached.
             first[rom] = game.source.starts
             name = f"{config.run_id}-{config.attempt}-{self.runner}{life}-{n}"
             seats.append(_Seat(game, DecisionStep(game, gamma=config.gamma), name))

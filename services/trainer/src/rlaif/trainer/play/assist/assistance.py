@@ -36,8 +36,8 @@ class _AssistedGame:
     """State of one environment.
 
     Attributes:
-        scene: Its newest scene that was seen.
-        is_new: `scene` changed since the last decision.
+        scene: The newest scene that was processed.
+        is_new: Whether `scene` changed since the last decision.
     """
 
     game: GameEnv
@@ -73,7 +73,7 @@ class Assistance:
             for n, game in enumerate(games)
         ]
         self._guide = None if parts.guide is None else parts.guide(len(games), parts.planner)
-        self._running: dict[int, None] = {}  # a set in the order in which they began
+        self._running: dict[int, None] = {}  # a set in the order of their starts
         self._rest = 0  # steps without a request
         self.pictured: Collection[int] = ()
         self.bonuses: npt.NDArray[np.float32] | None = None
@@ -105,7 +105,7 @@ class Assistance:
         return played
 
     def walked(self, n: int, button: int) -> None:
-        """Environment `n` played a base step: learn the crossing that a new scene shows."""
+        """Learn the crossing from a new scene after environment `n` played a base step."""
         each = self._games[n]
         scene = each.game.scene
         if scene is not each.scene:
@@ -113,7 +113,7 @@ class Assistance:
             each.learner.see(scene.ram, scene.before, button)
 
     def after_step(self, ended: Collection[int] = ()) -> None:
-        """All environments played a decision; the episodes continue except for those in `ended`."""
+        """Update after a decision of all environments; episodes but those in `ended` continue."""
         self._rest -= 1
         guide = self._guide
         drawn: Collection[int] = () if guide is None else guide.drawn
@@ -131,7 +131,7 @@ class Assistance:
                 guide.ask(n, game.facts, game.steps, evidence, game.emulator.screen)
 
     def begin_episode(self, n: int) -> None:
-        """Environment `n` starts another episode; a running takeover ends."""
+        """Start another episode in environment `n`; a running takeover ends."""
         self._games[n].takeover.begin_episode()
         self._restart(n)
         if self._guide is not None:
@@ -143,7 +143,7 @@ class Assistance:
         return self._guide is not None
 
     def state_dict(self) -> dict[str, Any]:
-        """Between two fragments; running takeovers and pending questions are dropped."""
+        """State between two fragments; running takeovers and pending questions are dropped."""
         return {
             "takeovers": [each.takeover.state_dict() for each in self._games],
             "ways": self.graph.to_json(),
@@ -151,7 +151,7 @@ class Assistance:
         }
 
     def load_state_dict(self, state: dict[str, Any] | None) -> None:
-        """Resume in the middle of the episodes; None: of a run without a planner."""
+        """Resume in the middle of the episodes; None for a run without a planner."""
         if state is None:
             for n in range(len(self._games)):
                 self.begin_episode(n)
@@ -200,7 +200,7 @@ class Assistance:
                 self._guide.drop(n)
 
     def _draw_questions(self, guide: Guidance, actions: Actions) -> None:
-        """Reward the policy's own choices, and draw which environments ask after this step."""
+        """Reward the policy's own choices, and draw the environments that ask after this step."""
         self.bonuses = None
         for n in guide.open - self._running.keys() if guide.open else ():
             game = self._games[n].game
@@ -214,7 +214,7 @@ class Assistance:
 
 
 def _graph_of(text: str) -> RoomGraph:
-    """A saved graph; empty when it is of another version."""
+    """A saved graph; an empty one if it is of another version."""
     try:
         return RoomGraph.from_json(text)
     except RoomGraphError:

@@ -24,20 +24,20 @@ Table: TypeAlias = dict[Mode, dict[str, int]]
 """Mode → outcome → number."""
 
 PlanFate = Literal["taken", "stale", "dropped", "refused"]
-"""Outcome of a plan that arrived: executed; the situation had changed; no takeover was allowed any
-more; its macros cannot be executed."""
+"""Outcome of a plan that arrived: executed; the situation had changed; takeovers were no longer
+allowed; its macros cannot be executed."""
 
 SuggestionFate = Literal["followed", "declined", "expired", "left", "replaced"]
-"""How a suggestion ended: the policy chose its button; or another one, as often as it was compared;
-it expired; the room, the episode or the policy's turn was over; a newer one arrived."""
+"""End of a suggestion: the policy chose its button; or another one, as often as it was compared;
+it expired; the room, the episode or the policy's control ended; a newer one arrived."""
 
 DONE = "done"
-"""How a takeover ended whose plan was completed. The others are named by their cause."""
+"""End of a takeover whose plan was completed; other ends are named by their cause."""
 
 
 @dataclass
 class AssistanceFigures:
-    """The account of one runner, or of several.
+    """Figures of one runner, or of several.
 
     Attributes:
         planner: Counts of the calls.
@@ -104,9 +104,9 @@ def count(table: Table, mode: Mode, outcome: str) -> None:
 
 
 def summed(accounts: Iterable[AssistanceFigures | None]) -> AssistanceFigures | None:
-    """One account of all runners; None when none of them has a planner.
+    """The sum over all runners; None if none of them has a planner.
 
-    Its events are the newest of each runner in turn: runners have no clock in common.
+    Its events are the newest of each runner in turn, as runners share no clock.
     """
     known = [account for account in accounts if account is not None]
     if not known:
@@ -119,12 +119,12 @@ def summed(accounts: Iterable[AssistanceFigures | None]) -> AssistanceFigures | 
 
 
 def wanted(words: Iterable[str]) -> tuple[str, ...]:
-    """A model's request, bounded for an event."""
+    """A model's request, truncated for an event."""
     return tuple(_short(each, WANTED_CHARACTERS) for each in islice(words, MAX_WANTED))
 
 
 def reason(text: str) -> str:
-    """A reason of a model or an error, bounded for an event."""
+    """A reason of a model or an error, truncated for an event."""
     return _short(text, WHY_CHARACTERS)
 
 

@@ -5,7 +5,7 @@
     guidance.ask(n, ...)                  # after the step, for those in `drawn`
     guidance.hear(reply)                  # for each reply
 
-It draws from a random stream of its own and reads no clock. Effect on learning: ADR 0024.
+It has its own random stream and reads no clock. Effect on learning: ADR 0024.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -31,8 +31,8 @@ from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings.planner import GuidanceSettings
 
 REJECTED_REST = 1024
-"""Steps without a question after one was rejected, unless a reply arrives before: a full planner
-stays full until then, and each question costs a briefing, 2 ms, perhaps a picture."""
+"""Steps without a question after a rejected one, unless a reply arrives earlier: a full planner
+stays full until then, and each question costs a briefing (2 ms) and sometimes a picture."""
 
 QUALITY = 75
 """JPEG quality; from the specification, as is the size of 320 by 288."""
@@ -43,10 +43,10 @@ VISION: Mode = "vision"
 _SCALE = 2
 
 _STREAM = 0x47554944
-"""Separates this random stream from the games': above all numbers that those are seeded with."""
+"""Separates this random stream from the games', whose seeds are all smaller."""
 
 _MAX_EVENTS = 8
-"""Newest suggestions in a report: there are more suggestions than plans, and both need room."""
+"""Newest suggestions in a report; a limit that leaves room for plans, which are fewer."""
 
 
 def guidance_stream(drawn_from: Sequence[int]) -> np.random.Generator:
@@ -64,7 +64,7 @@ def question_picture(screen: npt.NDArray[np.uint8]) -> bytes:
 
 
 def button_of(index: int) -> int:
-    """The button to which a person who sees the screen would compare a decision; or -1."""
+    """The button that corresponds to a decision on the screen; -1 if there is none."""
     return _BUTTONS[index]
 
 
@@ -93,7 +93,7 @@ class _GuidedGame:
         request: The pending question, and where it was asked.
         elsewhere: Facts at which `kept` does not apply.
         paid: Bonuses of the episode so far.
-        free_at: Step of `Guidance` from which on another question may be asked.
+        free_at: Step of `Guidance` from which another question may be asked.
     """
 
     kept: KeptSuggestion | None = None
@@ -108,7 +108,7 @@ class Guidance:
 
     Attributes:
         account: Counts and events; replaced for each fragment.
-        drawn: Environment → mode of the question it asks after the present step.
+        drawn: Environment → mode of its question after the current step.
         open: Environments with an open suggestion.
     """
 
@@ -131,7 +131,7 @@ class Guidance:
         self.open: set[int] = set()
 
     def draw(self, taken_over: Collection[int] = ()) -> None:
-        """Draw which environments ask after this step; those taken over do not.
+        """Draw the environments that ask after this step, except those taken over.
 
         Call it after `choose` of the same step. It draws one number per environment in any case.
         """
@@ -147,7 +147,7 @@ class Guidance:
                 self.drawn[n] = mode
 
     def choose(self, n: int, action: int, facts: GameFacts, step: int) -> float:
-        """The policy chose `action` at `facts`; returns the bonus.
+        """Compare the policy's `action` at `facts` with the suggestion; returns the bonus.
 
         Not to be called for the planner's steps. `step` is the number of decision steps that the
         episode had before.
@@ -232,7 +232,7 @@ class Guidance:
         self.open.add(n)
 
     def drop(self, n: int) -> None:
-        """A takeover starts in environment `n`: drop its suggestion and its pending question."""
+        """Drop the suggestion and the pending question of environment `n` before a takeover."""
         self._games[n].request = None
         self._end(n, "left")
 
@@ -241,7 +241,7 @@ class Guidance:
         self._games[n] = _GuidedGame()
 
     def state_dict(self) -> dict[str, Any]:
-        """Without pending questions, which are dropped on a resume."""
+        """State without pending questions, which are dropped on a resume."""
         return {
             "rng": self._rng.bit_generator.state,
             "kept": [None if game.kept is None else game.kept.plain() for game in self._games],
@@ -272,7 +272,7 @@ class Guidance:
         return self._steps < self._planner_free_at or (limit is not None and self._pending >= limit)
 
     def _bonus(self, mode: Mode) -> float:
-        """Rounded to float32, as rewards are, so that the limit holds for what is learned from."""
+        """The bonus rounded to float32, as rewards are, so that the limit is exact."""
         settings = self._settings
         return float(np.float32(settings.vision_bonus if mode == VISION else settings.text_bonus))
 
@@ -333,13 +333,13 @@ def _failure(reply: PlannerReply, env: str) -> AssistanceEvent:
 
 
 def _about(facts: GameFacts) -> str:
-    """Room and tile: common prefix of the keys of equal questions."""
+    """Room and tile: the common prefix of the keys of equal questions."""
     tile = facts.x // TILE, (facts.y + FEET) // TILE
     return f"suggestion/{facts.group}/{facts.room}/{tile[0]}/{tile[1]}"
 
 
 def _situation(about: str, evidence: Briefing, picture: bytes | None) -> str:
-    """Equal for questions with interchangeable answers: equal evidence and picture."""
+    """Key of questions with interchangeable answers: equal evidence and picture."""
     digest = blake2b(evidence.to_json().encode(), digest_size=16)
     digest.update(picture or b"")
     return f"{about}/{digest.hexdigest()}"

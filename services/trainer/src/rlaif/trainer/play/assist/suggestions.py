@@ -1,4 +1,4 @@
-"""Suggestions of a language model: one button for one place, and how each of them ended."""
+"""Suggestions of a language model: one button for one place each, and their outcomes."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -14,11 +14,11 @@ _TILE_PIXELS = 16
 
 
 class Spot(NamedTuple):
-    """Where the player was when a button was requested.
+    """Position of the player when a button was requested.
 
     Attributes:
         x, y: Pixels in the room.
-        reads: A text or a menu was open: buttons mean something else then.
+        reads: Whether a text or a menu was open, where buttons have another meaning.
     """
 
     group: int

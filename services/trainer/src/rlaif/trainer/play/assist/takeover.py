@@ -1,7 +1,7 @@
-"""Takeover of one environment: decision steps in, the planner's button or None out.
+"""Takeover of one environment: for each decision step the planner's button, or None.
 
     idle       a dialog or puzzle is confirmed and the budget allows a request: asked
-    asked      a plan for the present situation arrives: executing; a stale one, or none: resting
+    asked      a plan for the current situation arrives: executing; a stale one, or none: resting
     executing  done: idle; failed, without effect, or out of steps: resting
     resting    for some steps, in that mode alone: idle
 
@@ -43,14 +43,14 @@ from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings.planner import TakeoverSettings
 
 BUDGET, NO_EFFECT, EPISODE_OVER, RESUMED = "budget", "no_effect", "episode_over", "resumed"
-"""How takeovers end besides `done` and the causes of skills: out of steps; the plan was executed
+"""Ends of takeovers besides `done` and the causes of skills: out of steps; the plan was executed
 and the situation is unchanged; the episode ended; the run was resumed."""
 
 _MAX_FAILED = 4
 """Failed macros included in the next request about that room."""
 
 _MAX_DOUBLINGS = 4
-"""Of the rest after consecutive failures."""
+"""Maximum doublings of the rest after consecutive failures."""
 
 _GROUP, _ROOM, _TEXT = address("wActiveGroup"), address("wActiveRoom"), address("wTextIndex")
 
@@ -70,7 +70,7 @@ def mode_of(ram: RamBlocks) -> Mode | None:
 
 
 def mode_at(facts: GameFacts, ram: RamBlocks) -> Mode | None:
-    """The same of a state whose facts are known: most states need no RAM access."""
+    """`mode_of` a state with known facts, usually without RAM access."""
     if facts.text:
         return mode_of(ram)
     return "puzzle" if facts.control and facts.settled and has_puzzle(ram) else None
@@ -127,7 +127,7 @@ class Situation:
         return cls(*place, puzzle=puzzle_elements(ram))
 
     def key(self, evidence: Briefing) -> str:
-        """Equal for questions whose answers are interchangeable."""
+        """Key of questions with interchangeable answers."""
         digest = blake2b(digest_size=16)
         digest.update(repr((self.group, self.room, self.text, self.puzzle)).encode())
         digest.update(evidence.model_dump_json(include=_PLANNED_BY).encode())
@@ -135,7 +135,7 @@ class Situation:
 
     @property
     def about(self) -> str:
-        """Common prefix of the keys of all situations in this room."""
+        """The common prefix of the keys of all situations in this room."""
         return f"{self.mode}/{self.group}/{self.room}"
 
     @property
@@ -192,13 +192,13 @@ class TakeoverBudget:
 
 @dataclass(frozen=True)
 class AssistanceParts:
-    """What the environments of a runner share.
+    """Components shared by the environments of a runner.
 
     Attributes:
         brief: Describes a state: its RAM, the room graph, macros that failed there.
-        executor_of: Makes an executor of macros that knows this graph; raises `ValueError` for
-            macros that cannot be executed.
-        guide: Makes the guidance of N games that asks a planner; None for none.
+        executor_of: Creates an executor of macros with this graph; raises `ValueError` for macros
+            that cannot be executed.
+        guide: Creates the guidance of N games by a planner; None without guidance.
         graph: Crossings between rooms that the games have shown so far.
     """
 
@@ -236,7 +236,7 @@ class Takeover:
     def __init__(
         self, parts: AssistanceParts, *, env: int, name: str, read: Callable[[], RamBlocks]
     ) -> None:
-        """For environment `env`, reported as `name`; `read` returns its present RAM."""
+        """Control environment `env`, reported as `name`; `read` returns its current RAM."""
         self._parts = parts
         self._env, self._name = env, name
         self._read = read
@@ -248,12 +248,12 @@ class Takeover:
         self._reset()
 
     def begin_episode(self) -> None:
-        """Another episode starts: a running takeover and a pending request are dropped."""
+        """Start another episode; a running takeover and a pending request are dropped."""
         self._stop(EPISODE_OVER)
         self._reset()
 
     def choose(self) -> Action | None:
-        """The planner's button for the next step; None where the policy plays it."""
+        """The planner's button for the next step; None if the policy plays it."""
         run = self._run
         if run is None:
             return None
@@ -272,7 +272,7 @@ class Takeover:
         return choice.action
 
     def after_step(self, *, may_ask: bool = True) -> bool:
-        """A step was played and the episode continues; returns whether a request was rejected."""
+        """Update after a step within an episode; returns whether a request was rejected."""
         self._clock += 1
         self._budget.steps += 1
         mode = self._switch.look(self.seen)
@@ -281,10 +281,10 @@ class Takeover:
         return self._budget.allows(mode) and not self._ask(mode)
 
     def hear(self, reply: PlannerReply) -> bool:
-        """A request of this environment was answered; returns whether a takeover starts."""
+        """Process the reply to a request; returns whether a takeover starts."""
         request, mode = self._request, reply.question.mode
         if request is None or request.question is not reply.question:
-            self._reject(reply, "stale")  # given up before
+            self._reject(reply, "stale")  # the request was dropped
             return False
         self._request = None
         if reply.plan is None:
@@ -310,7 +310,7 @@ class Takeover:
         return True
 
     def state_dict(self) -> dict[str, Any]:
-        """The budget alone: running takeovers and pending requests are dropped on a resume."""
+        """State of the budget alone: takeovers and pending requests are dropped on a resume."""
         return {"budget": self._budget.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -333,7 +333,7 @@ class Takeover:
         return self._request is not None
 
     def _ask(self, mode: Mode) -> bool:
-        """Ask about the present state if it still shows `mode`; False when rejected."""
+        """Ask about the current state if it is still in `mode`; False if rejected."""
         ram, parts = self._read(), self._parts
         situation = Situation.at(ram)
         if situation is None or situation.mode != mode:
@@ -384,7 +384,7 @@ class Takeover:
         self._failed = here, (*(before if room == here else ()), *failed)[-_MAX_FAILED:]
 
     def _reject(self, reply: PlannerReply, fate: PlanFate, detail: str = "") -> None:
-        """Report a plan that is not executed; an answer without a plan has no fate."""
+        """Report a plan that is not executed; answers without a plan are not counted."""
         if reply.plan is None:
             self._report(reply, detail=reply.detail or "")
             return

@@ -1,1 +1,1 @@
-"""Which segments of an episode are captured, and how."""
+"""Selection and capture of segments of an episode."""

@@ -26,7 +26,7 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 _DECIMALS = 6
-"""Of potentials and rewards; the outputs of a network differ more between processors."""
+"""Decimals of potentials and rewards; a network's outputs differ more between processors."""
 
 
 class SegmentLog:
@@ -59,7 +59,7 @@ class SegmentLog:
     def note(
         self, row: Float32, facts: GameFacts, reward: float, parts: Float32, *, frames: int
     ) -> None:
-        """A step of so many frames led to `row` and `facts`, with these parts of the reward."""
+        """Add a step of `frames` frames to `row` and `facts`, with the parts of its reward."""
         step = self._steps
         self._steps += 1
         self._rows[self._steps] = row
@@ -80,7 +80,7 @@ class SegmentLog:
     def pay(self, model: PayingModel | None, *, terminated: bool) -> SegmentPay:
         """Rewards of the segment, with those of `model`; about 0.3 ms.
 
-        `terminated`: the game ended with the last step.
+        `terminated`: whether the game ended with the last step.
         """
         game = {
             "game": tuple(self._game),
@@ -135,7 +135,7 @@ class FirstSightingsReader:
             self._entered.append(facts.room_index)
 
     def collect(self, ram: RamBlocks) -> FirstSightings:
-        """What is new since the last call; about 10 µs. For the end of each segment."""
+        """First sightings since the last call, at the end of each segment; about 10 µs."""
         found = {step.name for step in milestones_reached(ram, self._story)}
         sightings = FirstSightings(tuple(self._entered), tuple(sorted(found - self._known_steps)))
         self._known_steps |= found
@@ -144,13 +144,13 @@ class FirstSightingsReader:
 
 
 _LONGER_FOR_LATER = 15
-"""Factor of the permitted keyframe age while a segment is not selected: a keyframe for each would
-cost a tenth of the speed, this costs about one percent."""
+"""Factor of the permitted keyframe age while a segment is not selected. Keyframes cost about 1 % of
+the speed; one for each segment would cost 10 %."""
 
 
 @dataclass(frozen=True)
 class CaptureContext:
-    """What the captures of one fragment have in common; see `Capture` for the fields."""
+    """The common fields of the captures of one fragment; see `Capture`."""
 
     env_step: int = 0
     policy_iteration: int = 0
@@ -166,7 +166,7 @@ class _Episode:
         row: The newest observation.
         facts: The newest facts.
         step: Steps so far.
-        chosen: Why the running segment was chosen before it was played; None if it was not.
+        chosen: Why the running segment was chosen before its first step; None if it was not.
     """
 
     id: str
@@ -187,8 +187,8 @@ class EnvRecorder:
     the last.
 
     Attributes:
-        at_border: No segment has started: the last one ended with the last step.
-        context: Goes into the captures from now on.
+        at_border: Whether the last segment ended with the last step.
+        context: Common fields of all later captures.
         paying: The live reward model; captures contain its shaping rewards.
     """
 
@@ -222,7 +222,7 @@ class EnvRecorder:
         facts: GameFacts,
         shown: frozenset[str],
     ) -> None:
-        """An episode starts at `keyframe`, after `warm_up`; its state shows these milestones."""
+        """Start an episode at `keyframe`, after `warm_up`, in a state with these milestones."""
         self._episode = _Episode(episode_id, keyframe, row, facts)
         self.at_border = True
         self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
@@ -235,7 +235,7 @@ class EnvRecorder:
         return self._episode.chosen is not None
 
     def before_segment(self, disagreement: Callable[[], float] | None) -> None:
-        """Before a segment's first step: choose it, or note where it starts, to choose it later.
+        """Choose a segment before its first step, or record its start, to choose it at its end.
 
         `disagreement` is that of the reward model's networks; None without an ensemble.
         """

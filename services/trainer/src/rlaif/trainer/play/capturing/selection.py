@@ -1,9 +1,9 @@
-"""Selects segments for the judges: a uniform share, and those that may teach the reward model most.
+"""Selects segments for the judges: a uniform share, and the most informative ones.
 
-    uniform        drawn by a coin before the segment is played, whatever happens in it
-    disagreement   it begins where the reward model's networks disagree more than elsewhere
-    new room       seen at its end: a room was entered that few captures show being entered
-    milestone      seen at its end: a story step was reached that few captures show
+    uniform        drawn at random before the segment is played
+    disagreement   it starts where the reward model's networks disagree more than elsewhere
+    new room       at its end: it entered a room whose entry is in few captures
+    milestone      at its end: it reached a story step that is in few captures
 
 The uniform ones are an unbiased sample of the play, for metrics; the others are not.
 """
@@ -24,21 +24,21 @@ SPREAD_WINDOW, SPREAD_MAX = 30, 3
 """Of 30 consecutive captures at most 3 come from one episode: they span ten."""
 
 _UNIFORM_PER_EPISODE = 1.0
-"""Uniform captures of an episode of full length on average, at most. With more, the limit would
-bind before its end, and the uniform share would prefer the beginnings of episodes."""
+"""Maximum mean number of uniform captures per full-length episode. With more, the limit would be
+reached before the end, and the uniform share would prefer the beginnings of episodes."""
 
 _EXAMPLES: dict[str, int] = {"new room": 3, "milestone": 10}
 """Captures of a runner that show a room being entered, or a milestone being reached, until it is
 not new any more."""
 
 _UNRANKED_SHARE = 0.8
-"""Uniform share of the budget while no ensemble ranks segments; the rest is for what is new."""
+"""Uniform share of the budget while no ensemble ranks segments; the rest is for new content."""
 
 _HEAD_START = 3
-"""Captures that may be other than uniform before the share applies."""
+"""Non-uniform captures that are allowed before the share applies."""
 
 _SCORES_KEPT, _SCORES_MIN = 200, 20
-"""Segments whose disagreement is remembered, and their minimum for a quantile."""
+"""Segments whose disagreement is stored, and the minimum number for a quantile."""
 
 _MAX_SHARE = 0.5
 """Maximum share of the segments that count as high disagreement."""
@@ -46,7 +46,7 @@ _MAX_SHARE = 0.5
 
 @dataclass(frozen=True)
 class SelectionRules:
-    """How segments are selected; `episode_segments` is for an episode of full length."""
+    """Rules of selection; `episode_segments` is for an episode of full length."""
 
     uniform_share: float = 0.3
     episode_segments: int = 400
@@ -54,7 +54,7 @@ class SelectionRules:
 
 @dataclass(frozen=True)
 class FirstSightings:
-    """Numbers of rooms and names of milestones that a segment shows first in its episode."""
+    """Rooms and milestones that a segment is the first to show in its episode."""
 
     rooms: tuple[int, ...] = ()
     milestones: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class SegmentSelector:
     """Selects for all environments of one runner.
 
     A capture costs a token of the fragment's quota when it is chosen; segments that were chosen in
-    the fragment before and have not ended yet are taken off it.
+    the previous fragment and have not ended yet are deducted.
 
     Attributes:
         skipped: Whole segments of this fragment that were not selected.
@@ -89,7 +89,7 @@ class SegmentSelector:
     def begin_fragment(
         self, quota: int, *, starting: float, pending: int, ranked: bool = True
     ) -> None:
-        """Begin another fragment, of which `quota` segments may be captured.
+        """Start another fragment, of which `quota` segments may be captured.
 
         Args:
             quota: Segments, `pending` included.
@@ -140,7 +140,7 @@ class SegmentSelector:
     def at_end(
         self, episode: str, chosen: Reason | None, seen_first: FirstSightings, *, provable: bool
     ) -> Reason | None:
-        """Why a segment that has just ended is captured; None if it is not.
+        """The reason to capture a segment that just ended; None if it is not captured.
 
         `chosen` is the result of `at_start`. A segment is `provable` if its start was recorded.
         """

@@ -21,7 +21,7 @@ class CrossingLearner:
         self._here: tuple[int, int] | None = None
 
     def see(self, ram: RamBlocks, before: GameFacts, action: int) -> None:
-        """The RAM of a new scene, after `action` was played at `before`."""
+        """Process the RAM of a new scene after `action` was played at `before`."""
         room = (ram.u8(_GROUP), ram.u8(_ROOM))
         if room == self._here:
             return

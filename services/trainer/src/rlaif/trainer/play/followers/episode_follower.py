@@ -7,14 +7,14 @@ from rlaif.trainer.rewards.game.facts import GameFacts
 
 
 class EpisodeFollower(Protocol):
-    """Follows one environment; it does not play."""
+    """Observer of one environment, without influence on play."""
 
     def begin_episode(self, facts: GameFacts, start: Start) -> None:
-        """An episode starts, after the warm-up of `start`; the previous one, if any, is over."""
+        """Start an episode after the warm-up of `start`; the previous one, if any, has ended."""
         ...
 
     def after_step(self, facts: GameFacts, action: int, wait: int) -> None:
-        """A base step was played, and so many frames were waited after it."""
+        """Process a base step that was followed by `wait` frames without control."""
         ...
 
     def state_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whole episodes as captures: start, actions, digests. Films are made from them by replay."""
+"""Whole episodes as captures: start, actions, digests. Films are rendered from them by replay."""
 
 import heapq
 import json
@@ -47,7 +47,7 @@ class RecordedEpisode:
 
     @classmethod
     def unpack(cls, data: bytes) -> "RecordedEpisode":
-        """Read what `pack` wrote; raises `ValueError` for anything else."""
+        """Parse the output of `pack`; raises `ValueError` for anything else."""
         line, _, rest = data.partition(b"\n")
         head = json.loads(line)
         try:
@@ -65,7 +65,7 @@ class EpisodeLog:
     """Records the running episode of one environment; about two bytes per step.
 
     Attributes:
-        keyframe: Where the episode started; None while none is recorded.
+        keyframe: Start of the episode; None while none is recorded.
     """
 
     def __init__(self, recorder: SegmentRecorder, emulator: Emulator) -> None:

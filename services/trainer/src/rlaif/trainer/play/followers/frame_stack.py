@@ -1,6 +1,6 @@
-"""Input of a policy that looks at pictures: the last four screens, grey and half as large.
+"""Input of a policy that reads pictures: the last four screens, in grey at half size.
 
-The stack is empty before an episode's first step: an emulator cannot draw a state that it has just
+The stack is empty before an episode's first step, as an emulator cannot draw a state that it just
 loaded.
 """
 
@@ -34,7 +34,7 @@ class FrameStack:
         self.stacks: UInt8 = np.zeros((count, FRAMES, HEIGHT, WIDTH), dtype=np.uint8)
 
     def push(self, n: int, screen: UInt8) -> UInt8:
-        """Environment `n` drew `screen`, `[144, 160, 3]`; returns the picture, `[72, 80]`."""
+        """Add the `screen` of environment `n`, `[144, 160, 3]`; returns the picture, `[72, 80]`."""
         picture = grey(screen)
         self.stacks[n, :-1] = self.stacks[n, 1:].copy()
         self.stacks[n, -1] = picture

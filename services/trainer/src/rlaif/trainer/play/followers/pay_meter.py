@@ -1,8 +1,8 @@
-"""Opinion of the live reward model on the watched game: its steps in, its potential and rises out.
+"""Potential and rises of the watched game by the live reward model.
 
-The rises of the last seconds are for people: without the weight, and without the discount, by which
-standing still costs the more the higher the potential is. The file of steps has the shaping rewards
-at full weight; what the learner pays, an update later, is less while the model is ramped in.
+The rises of the last seconds are for display: without the weight, and without the discount, which
+makes standing still costlier at higher potentials. The file of steps has the shaping rewards at
+full weight; the learner's rewards, an update later, are smaller while the model is ramped in.
 """
 
 import time
@@ -24,7 +24,7 @@ from rlaif.trainer.run_folder.live_files import (
 from rlaif.trainer.settings.game import STEP_FRAMES
 
 _MAX_PENDING = 256
-"""Decisions after which the network is evaluated although no one reads."""
+"""Decisions after which the network is evaluated even without a reader."""
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class PayMeter:
         self._rises: deque[tuple[float, float]] = deque()
 
     def pay_by(self, model: PayingModel | None) -> None:
-        """Use another model from here on; None for none."""
+        """Use another model from now on; None for none."""
         self._settle()
         self._model = model
         if model is not None:
@@ -78,7 +78,7 @@ class PayMeter:
             self._shaper.mode = model.mode
 
     def resume_at(self, row: Float32) -> None:
-        """Measure another game, whose observation is `row`, `[D]`; one number is left out."""
+        """Measure another game, whose observation is `row`, `[D]`; the jump is left out."""
         self._first = self._newest = row.copy()
         self._steps = []
         self._continues = False
@@ -101,7 +101,7 @@ class PayMeter:
         lost: bool = False,
         env_step: int = 0,
     ) -> None:
-        """A decision reached `row`, `[D]`. After an end `begin_episode` follows.
+        """Add a decision that reached `row`, `[D]`. After an end, call `begin_episode` next.
 
         `frames`, `died` and `lost` as in `Transitions`; `env_step` as with the picture.
         """
@@ -154,7 +154,7 @@ class PayMeter:
         steps = self._transitions(whole)
         phi = None if self._model is None else self._model.potential(steps.visited())
         if phi is not None and not np.isfinite(phi).all():
-            phi = None  # the learner refuses such a model as soon as it meets these states
+            phi = None  # the learner rejects such a model as soon as it reaches these states
         shaped = self._shaper.shape(0, steps, phi, continues=self._continues)
         paid, now = shaped.rewards, self._clock()
         rise = float(shaped.rises.sum(dtype=np.float64))

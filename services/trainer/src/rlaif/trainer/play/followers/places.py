@@ -1,6 +1,6 @@
-"""Places of the game: how many finished episodes visited each, on which a reward depends.
+"""Places of the game with the number of finished episodes that visited each, for a reward.
 
-The training process adds up what the runners report, and sends the sums with its orders.
+The training process sums the reports of the runners and sends the sums with its orders.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ class PlaceCounts:
     """Counts of one runner.
 
     Attributes:
-        episodes: Square → finished episodes of the run that visited it, as far as known here.
+        episodes: Square → known finished episodes of the run that visited it.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class PlaceFollower:
         return self._counts.episodes[square]
 
     def begin_episode(self, facts: GameFacts, start: Start) -> None:
-        """Start an episode, and count the one before it."""
+        """Start an episode, and count the previous one."""
         self._counts.end_episode(self._open)
         self._open = set()
         self._visit(facts)

@@ -1,6 +1,6 @@
 """Log of the rooms that the players of a runner visit, and of events there.
 
-What a runner calls:
+Calls by a runner:
 
     log.see(n, game)          # whenever environment n has other `square_facts` than before
     log.take(n, game)         # it has drawn a step, and `wanting` names it
@@ -26,7 +26,7 @@ Room = tuple[int, int]
 
 @dataclass
 class RoomTally:
-    """Counts of one room; `rlaif.contracts.telemetry.readings.world` says what they mean."""
+    """Counts of one room; `rlaif.contracts.telemetry.readings.world` documents them."""
 
     entries: int = 0
     frames: int = 0
@@ -66,7 +66,7 @@ class RoomPicture:
 
     Attributes:
         png: Of the screen without its status bar, 160x128.
-        left, top: Pixel of the room at which it begins.
+        left, top: Pixel of the room in its top left corner.
     """
 
     png: bytes
@@ -76,7 +76,7 @@ class RoomPicture:
 
 @dataclass(frozen=True)
 class PassedThrough:
-    """The rooms through which a captured segment leads, in the order of first entry."""
+    """The rooms of a captured segment, in the order of first entry."""
 
     episode_id: str
     segment_id: str
@@ -145,7 +145,7 @@ class RoomLog:
     """Follows N environments.
 
     Attributes:
-        seen: The `square_facts` of each environment that were processed last.
+        seen: The last processed `square_facts` of each environment.
         wanting: Environments whose room has no picture yet: they draw their next step.
     """
 
@@ -161,7 +161,7 @@ class RoomLog:
         self._played = RoomsPlayed()
 
     def begin_episode(self, n: int, game: GameEnv) -> None:
-        """Environment `n` starts or resumes an episode: it has entered the room."""
+        """Start or resume an episode in environment `n`, which counts as entering the room."""
         self._stays[n], self._dead[n] = None, game.square_facts.dead
         self.wanting.discard(n)
         self.see(n, game)

@@ -1,7 +1,7 @@
-"""Live view of a runner's games: one picture and the positions of all players, in its files.
+"""Live view of a runner's games: writes one picture and the positions of all players to files.
 
-The picture is that of the requested environment if this runner has it; else of the first one, now
-and then, so that it can replace the screen of another runner that fell silent.
+The picture is that of the requested environment if this runner has it; else that of the first one,
+at a low rate, as a replacement for the screen of an unresponsive runner.
 """
 
 import threading
@@ -25,12 +25,12 @@ from rlaif.trainer.run_folder.live_files import (
 )
 
 _STANDBY_SECONDS = 2.0
-"""Between two pictures of a runner that is not watched; a picture costs a millisecond."""
+"""Interval of pictures of a runner that is not watched; a picture costs 1 ms."""
 
 _PLAYERS_SECONDS = 0.5
 _BEAT_SECONDS = 0.5
 _FIRST_RUNNERS = (0, 1)
-"""One of these exists; its first environment is watched by default."""
+"""One of these runners exists; its first environment is watched by default."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ class ScreenFeed:
 
     Attributes:
         watched: The environment of this runner whose picture is shown.
-        is_wanted: It was requested, and not another runner's.
-        is_drawn: It draws its present step, to be shown.
+        is_wanted: Whether it was requested, rather than one of another runner.
+        is_drawn: Whether it draws its current step, to be shown.
         meter: Opinion of the reward model while it is watched; None without pictures.
     """
 
     def __init__(self, folder: Path | None, fps: float, *, runner: int, count: int) -> None:
-        """For `count` games of a runner; disabled without a folder or with `fps` 0."""
+        """Publish `count` games of a runner; disabled without a folder or with `fps` 0."""
         self._folder = folder if fps > 0 else None
         self._fps = fps
         self._runner, self._count = runner, count
@@ -95,7 +95,7 @@ class ScreenFeed:
                 self.meter.file = self._files.steps
 
     def turned(self) -> bool:
-        """Whether the meter has another environment to follow than before; asked once a row."""
+        """Whether the meter has to follow another environment now; called once per row."""
         if self._files is None:
             return False
         before = (self.watched, self.is_wanted)
@@ -123,8 +123,8 @@ class ScreenFeed:
         now = time.monotonic()
         if now < self._next:
             return False
-        # On a grid: counted from this step, each wait would be rounded up to whole steps, and a
-        # fifth of the pictures would be missing. A pause of the play is not made up for.
+        # On a grid: relative to this step, each wait would be rounded up to whole steps, and a
+        # fifth of the pictures would be missing. A pause of the play is not compensated.
         pause = 1.0 / self._fps if self.is_wanted else _STANDBY_SECONDS
         self._next = max(self._next + pause, now)
         self.is_drawn = True
@@ -166,9 +166,9 @@ def _position(game: GameEnv, episode_return: float) -> PlayerPosition:
 
 
 def _heartbeat(players: PlayersFile) -> threading.Event:
-    """Report that the process lives, also while it waits, until the event is set.
+    """Report that the process is alive, also while it waits, until the event is set.
 
-    A runner that waits for the learner lives; one that is stopped or hangs as a whole does not.
+    A runner that waits for the learner is alive; a stopped or hanging process is not.
     """
     over = threading.Event()
 
