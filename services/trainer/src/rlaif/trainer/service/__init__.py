@@ -1,1 +1,1 @@
-"""The service: runs and their processes, uploads, the champion, REST. Knows no game."""
+"""The service: runs and their processes, uploads, the champion, REST. Independent of the game."""

@@ -79,7 +79,7 @@ class StartRun(BaseModel):
 
     run_id: Id | None = Field(
         default=None,
-        description="A run to resume, from disk or the models store; null starts a new run.",
+        description="Run to resume, from disk or the models store; null starts a new run.",
     )
     mode: Mode | None = Field(
         default=None, description="continuous, epoch, pipeline or evaluation; null: the setting's."
@@ -96,7 +96,7 @@ class StartRun(BaseModel):
 
 
 def build_router(runs: RunManager, readiness: Readiness) -> APIRouter:
-    """The routes of `runs`; streams end when `readiness` reports the shutdown."""
+    """The routes for `runs`; streams end when `readiness` reports the shutdown."""
     router = APIRouter(prefix="/api/v1")
     _add_runs(router, runs, readiness)
     _add_commands(router, runs)

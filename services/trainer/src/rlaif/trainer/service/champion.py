@@ -1,7 +1,7 @@
 """Passes the champion reward model to the training process.
 
 `rm.published` is a hint; `reward_model/champion.json` determines the model, so lost, repeated and
-reordered events do no harm.
+reordered events are harmless.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ class ChampionWatcher:
         return self._unreadable or self._disk_issue
 
     def hint(self) -> None:
-        """Check soon, as an event reported a change."""
+        """Check soon, after an event that reported a change."""
         self._hint.set()
 
     async def run(self) -> None:
@@ -100,7 +100,7 @@ class ChampionWatcher:
         return True
 
     def _is_older(self, champion: Champion) -> bool:
-        """Whether it was live before the one that was passed on: a copy, or forged."""
+        """Whether it is older than the last one passed on, as a copy or a forgery."""
         if self._sent is None or champion.activation >= self._sent.activation:
             return False
         self._unreadable = (
@@ -124,7 +124,7 @@ class ChampionWatcher:
         )
 
     def _read(self) -> Champion | None:
-        """The champion; None when there is none or it is unreadable, and the last one stays."""
+        """The champion; None, so that the last one stays, if it is missing or unreadable."""
         champion, unreadable = None, None
         try:
             champion = Champion.model_validate_json(self._store.get(keys.CHAMPION))
@@ -141,7 +141,7 @@ class ChampionWatcher:
         return champion
 
     def _fetch(self, champion: Champion) -> Path | None:
-        """The verified model on local disk; None when the object has a wrong digest."""
+        """The verified model on local disk; None if the object has a wrong digest."""
         path = self._directory / f"{champion.model_sha256}.safetensors"
         if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == path.stem:
             return path

@@ -1,7 +1,7 @@
 """`rlaif train`: one run in the foreground, with a line of progress and a summary at its end.
 
-It does what the service does except REST: uploads captures, loads champions, copies checkpoints,
-sends telemetry. It also trains without NATS and S3, and reports what stays on this disk. With
+It works as the service without REST: uploads captures, loads champions, copies checkpoints, sends
+telemetry. It also trains without NATS and S3, and reports the data that stays on this disk. With
 `--metrics-port` it serves /metrics and /readyz.
 
 Exit codes: 0 finished, or stopped and saved; 1 failed; 2 a setting is invalid.
@@ -113,7 +113,7 @@ def _newest(report: SearchFigures) -> str:
 
 
 def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> str:
-    """How a run ended and where its files are; `left` lists what stays on this disk, and why."""
+    """The end of a run and its files; `left` lists the data that stays on this disk, and why."""
     last = state.last
     directory = settings.data_dir / "runs" / state.run_id
     limit = "QUEST_MINUTES" if settings.mode == "quest" else "RUN_HOURS"
@@ -184,10 +184,10 @@ _NAME = "rlaif train"
 _BUS_SECONDS = 5.0
 _ISSUE_SECONDS = 2.0
 _LINE_SECONDS = 10.0
-"""Between two lines of progress where no terminal is attached."""
+"""Interval of progress lines without a terminal."""
 
 _NEW_SEARCH_SECONDS = 60.0
-"""A search that is older at its first report was resumed: its discoveries were printed before."""
+"""A search older than this at its first report was resumed: its discoveries were printed before."""
 
 
 @command(_NAME, InvalidSettingsError, UnknownExporterError, StartupError, StorageError)
@@ -280,7 +280,7 @@ def _left(trainer: Trainer) -> list[str]:
 
 
 async def _report_issues(writer: "_Writer", trainer: Trainer) -> None:
-    """Report once that NATS is unavailable, and issues of the run when they begin and end."""
+    """Report once that NATS is unavailable, and issues of the run when they start and end."""
     reported: str | None = None
     began, bus_checked = time.monotonic(), False
     while True:

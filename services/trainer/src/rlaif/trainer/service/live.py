@@ -1,4 +1,4 @@
-"""Live telemetry of the run: screens, progress, rewards, positions. Nothing waits for it."""
+"""Live telemetry of the run: screens, progress, rewards, positions. It never delays the run."""
 
 import asyncio
 import time
@@ -26,12 +26,12 @@ from rlaif.trainer.run_folder.live_files import (
 from rlaif.trainer.service.runs.state import RunState
 
 MAX_STEPS = 300
-"""Steps in one reading; pages keep no more."""
+"""Maximum number of steps in one reading, and on a page."""
 
 F = TypeVar("F")
 Found = Iterator[readings.Telemetry | None]
 Identity = tuple[int, int]
-"""Device and inode: each process creates its files again."""
+"""Device and inode of a file, which each process recreates."""
 
 
 @dataclass
@@ -182,21 +182,21 @@ def _open(kind: Callable[[Path], F], path: Path) -> F | None:
 
 _PROGRESS_SECONDS = 1.0
 _REPORTS_SECONDS = 3.0
-"""Also the time until a new page, or a restarted HUD, has them."""
+"""Interval of reports, and so the delay until a new page or a restarted HUD has them."""
 
 _STEPS_SECONDS = 0.5
 _POSITION_SECONDS = 0.25
-"""Text that changes more often cannot be read."""
+"""Interval of positions; text that changes more often is unreadable."""
 
 _POLLS_PER_PICTURE = 4
-"""With one poll the clocks of writer and reader drift, and pictures are overwritten unread."""
+"""With one poll per picture, drift between writer and reader would lose pictures."""
 
 _RUNNERS_SECONDS = 1.0
-"""Between two polls for new runners, and two reports of all positions."""
+"""Interval of polls for new runners, and of reports of all positions."""
 
 
 class LiveView:
-    """Publishes what people watch."""
+    """Publishes the live view."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class LiveView:
         self._position_due = 0.0
 
     async def watch(self, wish: readings.WatchWish) -> None:
-        """Switch to the environment of a name; one that is no environment's is ignored."""
+        """Switch to the environment with this name; unknown names are ignored."""
         if (env := named_env(wish.env)) is not None:
             self._screens.request(env)
 
@@ -268,7 +268,7 @@ class LiveView:
             sequence=number,
             captured_us=time.time_ns() // 1000,
             step=picture.env_step,
-            # Half a millisecond; passing it to a thread costs as much. The HUD does not re-encode.
+            # Takes 0.5 ms, as much as passing it to a thread. The HUD does not re-encode.
             picture=webp(picture.pixels),
         )
         await self._telemetry.send_bytes(f"{FRAME_SUBJECT}.{env}", frame.pack())

@@ -28,7 +28,7 @@ _OF_ITERATION = {
         "potential_mean", "Mean potential of the live reward model in the last iteration.",
     ),
 }  # fmt: skip
-"""Field → gauge and its description; likewise below."""
+"""Field → gauge and its description, as in the tables below."""
 
 _OF_SEARCH = {
     "running": ("search_running", "1 while the run searches."),
@@ -111,7 +111,7 @@ _PLANNER_SUMS = {
         "planner_cached_answers", "Answers taken from an equal situation without a call.",
     ),
     "planner_steps": ("planner_steps", "Environment steps that the planner played."),
-    "bonus": ("guidance_bonus", "Reward paid for following suggestions."),
+    "bonus": ("guidance_bonus", "Reward for following suggestions."),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The trainer without its REST: the current run, and what connects it to bus and stores.
+"""The trainer without REST: the current run and its connections to bus and stores.
 
 The service and `rlaif train` both run a `Trainer`; the service adds REST, the command output for
 a terminal.
@@ -68,7 +68,7 @@ class CaptureBudget:
 
     def __init__(self, per_minute: float, backlog_limit: int) -> None:
         self._backlog_limit = backlog_limit
-        # After a pause the judges are not flooded, and segments come from many episodes.
+        # A pause is not followed by a flood of segments, and segments come from many episodes.
         burst = max(1.0, per_minute * BURST_MINUTES)
         self._bucket = TokenBucket(per_minute / 60.0, burst, tokens=1.0)
 
@@ -141,7 +141,7 @@ class PipelineJob:
         return self._worker.healthy
 
     async def run(self) -> None:
-        """Run all tasks until `stop`; only a connection that is lost for good ends them."""
+        """Run all tasks until `stop`; only a permanently lost connection ends them."""
         async with self.tasks.running():
             await self._worker.run()
 
@@ -152,7 +152,7 @@ class PipelineJob:
         self.champion.hint()
 
     async def _grant_captures(self) -> None:
-        """Adapt the capture budget of the training process to the queues after it."""
+        """Adapt the capture budget of the training process to the queues downstream."""
         budget = CaptureBudget(self._settings.captures_per_minute, self._settings.judge_backlog)
         captured = 0
         while True:
@@ -185,7 +185,7 @@ async def grant_wishes(
     kind: type[Wish],
     grant: Callable[[Wish], Awaitable[None]],
 ) -> None:
-    """Do what people ask for on the page until cancelled; what cannot be done is skipped."""
+    """Execute requests from the page until cancelled; those that fail are skipped."""
     async for _, payload in wishes:
         try:
             await grant(kind.model_validate_json(payload))
@@ -194,7 +194,7 @@ async def grant_wishes(
 
 
 async def _describe_run(runs: RunManager, wish: DescriptionWish) -> None:
-    """Keep the description that a person gives a run; another machine's run is an `OSError`."""
+    """Store a person's description of a run; `OSError` for a run of another machine."""
     given = RunDescription(**wish.model_dump(include=set(RunDescription.model_fields)))
     await asyncio.to_thread(runs.describe, wish.run_id, given)
 
@@ -241,7 +241,7 @@ class Trainer:
         return "; ".join(filter(None, found)) or None
 
     async def finish(self, *, drain: bool = False) -> None:
-        """Stop the run and copy what it left, as the disk may be lost with this process.
+        """Stop the run and copy its remaining files, as the disk may be lost with this process.
 
         With `drain`, waits for uploads of captures for some seconds.
         """

@@ -1,8 +1,8 @@
 """Moves captures and pictures of rooms from the run's folder to the object store.
 
-Keyframe, capture, event, then deletion from the spool: a repetition after a kill is harmless, since
-captures are created once and equal events have equal ids. Pictures of rooms are for people: they
-are copied again after a restart.
+The order is keyframe, capture, event, deletion from the spool. Repeating it after a kill is
+harmless, since captures are created once and equal events have equal ids. Pictures of rooms are
+copied again after a restart.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 _PAUSE_SECONDS = 0.5
 _OUTAGE_PAUSE_SECONDS = 3.0
 _MAX_ROOMS = 32
-"""Rooms in an event; the capture has all."""
+"""Maximum number of rooms in an event; the capture has all."""
 
 _PICTURES_PAUSE_SECONDS = 3.0
 _MAX_PICTURES_AT_ONCE = 32
@@ -61,7 +61,7 @@ class CaptureUploader:
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def upload_waiting(self) -> int:
-        """Upload the captures that wait now; returns their number.
+        """Upload all waiting captures; returns their number.
 
         Files that cannot be read or deleted do not block others; the `OSError` is raised at the
         end.
@@ -94,7 +94,7 @@ class CaptureUploader:
 
     def _store_capture(self, item: SpooledCapture) -> SegmentCaptured:
         capture = item.capture
-        # Many captures share a keyframe, so one that was damaged meanwhile is repaired here.
+        # Many captures share a keyframe, so a damaged one is repaired here.
         key = keys.keyframe(capture.keyframe_sha256)
         sealed.put(self._store, key, item.keyframe, content_type="application/zstd")
         data = capture.model_dump_json().encode()
@@ -146,7 +146,7 @@ class RoomUploader:
             await asyncio.sleep(_PICTURES_PAUSE_SECONDS)
 
     def store_new(self) -> int:
-        """Store a bounded number of new pictures; returns how many."""
+        """Store a limited number of new pictures; returns their number."""
         current = self._run()
         if current is None:
             return 0

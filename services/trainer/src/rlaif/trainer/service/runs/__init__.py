@@ -1,1 +1,1 @@
-"""Runs as the service sees them: their processes, their state, their copies in the store."""
+"""Runs in the service: their processes, their state, their copies in the store."""

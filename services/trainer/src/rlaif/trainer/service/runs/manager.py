@@ -64,7 +64,7 @@ class RunManager:
     """Starts, stops and resumes runs; at most one at a time.
 
     Attributes:
-        captures_lost: Why captures are being dropped; None when none is.
+        captures_lost: Why captures are being dropped; None if none is.
     """
 
     def __init__(self, settings: TrainerSettings, metrics: ServiceMetrics) -> None:
@@ -134,7 +134,7 @@ class RunManager:
         if self._settings.run_id is not None or self._settings.mode == "evaluation":
             await self.start(self._settings.run_id)
             return
-        # A new run in its place would begin from nothing, beside what was learned.
+        # A new run in its place would start from scratch, despite the existing training.
         check_newest(self._data_dir)
         known = [record for record in self.on_disk() if record.mode != "evaluation"]
         if known and known[0].finished is not None:
@@ -194,7 +194,7 @@ class RunManager:
             return self._current
 
     async def bring_back(self, run_id: str) -> bool:
-        """Fetch a run from the models store unless it is on disk; returns whether it is known."""
+        """Fetch a run from the models store unless it is on disk; returns whether it exists."""
         return self.record(run_id) is not None or await self._restore(run_id)
 
     async def _bring_back_checkpoint(self, name: str) -> None:
@@ -248,7 +248,7 @@ class RunManager:
         return taken
 
     def next_event(self) -> EventData | None:
-        """The next unpublished event of all runs; None while there is none."""
+        """The next unpublished event of all runs, or None."""
         for past in self._pasts:
             ended = past is not self._pasts[-1] or not self.alive
             if (event := past.next(ended=ended)) is not None:
@@ -282,7 +282,7 @@ class RunManager:
 
     @property
     def issue(self) -> str | None:
-        """Why no run is training; None when one is, or none is requested."""
+        """Why no run is training; None if one is, or if none is requested."""
         if self._not_started is not None:
             return self._not_started
         state = self.state
@@ -318,7 +318,7 @@ class RunManager:
         return described
 
     def _new_id(self) -> str:
-        """An id that no run on disk has, also when two start in one second."""
+        """An id that no run on disk has, even if two start in one second."""
         first = made = new_run_id(datetime.now(UTC))
         number = 1
         while self.record(made) is not None:
@@ -352,7 +352,7 @@ class RunManager:
                 pass
 
     def _restore_reports(self, run: RunSupervisor, past: RunPast) -> None:
-        """Restore the newest reports of a resumed run, which may not be repeated."""
+        """Restore the newest reports of a resumed run, which may not send them again."""
         kept = past.kept
         run.state = replace(
             run.state, search=kept.search, curriculum=kept.curriculum, world=kept.world

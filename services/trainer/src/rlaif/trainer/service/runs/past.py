@@ -1,4 +1,4 @@
-"""A run's past: messages of the training process in, events `run.*` out.
+"""A run's past: converts messages of the training process to events `run.*`.
 
     runs/{run_id}/past.json
 
@@ -41,10 +41,10 @@ from rlaif.trainer.settings.run import RaySettings
 log = logging.getLogger(__name__)
 
 PIECES = 1000
-"""A `RunIterated` covers at least one part in this many of the run until then."""
+"""A `RunIterated` covers at least 1 / `PIECES` of the run up to its end."""
 
 _MAX_WAITING = 200
-"""Events that wait for NATS: starts and loads only, as iterations are merged meanwhile."""
+"""Maximum number of events that wait for NATS: starts and loads, as iterations are merged."""
 
 _WRITE_PAUSE = timedelta(seconds=15)
 
@@ -54,7 +54,7 @@ LEARNER_FIGURES = (
     "policy_loss", "vf_loss", "vf_explained_var", "mean_kl_loss", "clip_fraction",
     "gradients_default_optimizer_global_norm", "default_optimizer_learning_rate",
 )  # fmt: skip
-"""By these people see whether PPO is stable; `metrics.jsonl` has all."""
+"""Figures that show whether PPO is stable; `metrics.jsonl` has all."""
 
 _NOT_IN_RECIPE = frozenset(
     {
@@ -142,9 +142,9 @@ class RunPast:
                 pass
 
     def next(self, *, ended: bool) -> EventData | None:
-        """The event to publish now; None while there is none. Call `published` afterwards.
+        """The event to publish now, or None. Call `published` afterwards.
 
-        `ended`: the run is over, so that its last iterations are not merged with later ones.
+        `ended`: whether the run has ended, so that its last iterations are published as they are.
         """
         kept = self.kept
         if not kept.waiting and kept.open is not None:
@@ -156,7 +156,7 @@ class RunPast:
     def published(self, event: EventData, now: datetime) -> None:
         if self.kept.waiting and self.kept.waiting[0] is event:
             self.kept.waiting.pop(0)
-            # Publishing an event twice does no harm, so a file without events need not be current.
+            # Publishing an event twice is harmless, so a file without events need not be current.
             self._write_if_due(now, at_once=self.is_empty and not self._stored_empty)
 
     def _begin(self, step: int, now: datetime, attempt: int) -> None:
@@ -230,7 +230,7 @@ def _parsed(path: Path) -> _Past:
 
 def piece_of(done: protocol.IterationDone, now: datetime, *, since: int) -> RunPoint:
     """One iteration as a part of the past; figures that are not finite are None."""
-    # A part that is not finite is missing in the statistics, and the sum is then unknown.
+    # A part that is not finite is missing in the statistics, so the sum is unknown.
     known = done.reward_statistics.keys() >= {_GAME, _SHAPING}
     sums = [part.sum for part in done.reward_statistics.values()]
     return RunPoint(

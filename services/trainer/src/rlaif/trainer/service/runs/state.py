@@ -1,4 +1,4 @@
-"""State of a run in the service: messages fold into it, telemetry and REST are made from it."""
+"""State of a run in the service: folded from messages, and the source of telemetry and REST."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,8 +35,8 @@ class Outage:
     Attributes:
         calls: Calls without an answer.
         outcome: The most frequent outcome of the newest of them.
-        reason: A description of it; may be empty.
-        rests: The planner does not call the route for a while.
+        reason: A description of the outcome; may be empty.
+        rests: Whether the planner pauses calls to the route.
     """
 
     calls: int = 0
@@ -90,22 +90,22 @@ class RunState:
     """State of a run.
 
     Attributes:
-        attempt: Number of starts of its process before this one.
+        attempt: Number of earlier starts of its process.
         last: The last iteration; None before the first one of this attempt.
         env_steps: Environment steps of the run, over all attempts.
-        reward_model_loaded_at_step: Environment step from which it shapes rewards.
+        reward_model_loaded_at_step: Environment step from which the model shapes rewards.
         reward_model_refused: The last model that did not load; None once a later one did.
         checkpoint: Iteration of the last checkpoint.
         finished: Why it ended; None while it can be resumed.
         failure_is_final: Another attempt would fail in the same way.
-        waiting_for: What disk or machine do not provide, so that the run cannot train.
-        not_saved: Why the last checkpoint was not saved; None when it was.
-        not_written: What the last iteration could not write to disk; None when it wrote all.
+        waiting_for: Missing resource of disk or machine without which the run cannot train.
+        not_saved: Why the last checkpoint was not saved; None if it was.
+        not_written: Files that the last iteration could not write, with the reason; None if none.
         outages: Planner routes without a recent answer.
         phase: Phase of a run of mode `quest`.
         search: The last report of the search, over all attempts; None without one.
-        curriculum: The last report of the curriculum, likewise.
-        world: The last report on the game's world, likewise.
+        curriculum: The last report of the curriculum, over all attempts.
+        world: The last report on the game's world, over all attempts.
         game: Name of the game; None until its process starts.
     """
 
@@ -135,7 +135,7 @@ class RunState:
     game: str | None = None
 
     def of_attempt(self, attempt: int) -> "RunState":
-        """The initial state of another attempt, with what outlasts a process."""
+        """The initial state of another attempt, with the fields that persist across processes."""
         return RunState(
             run_id=self.run_id,
             attempt=attempt,
@@ -238,14 +238,14 @@ class RunState:
 
     @property
     def learning_issue(self) -> str | None:
-        """Why the last iteration updated nothing; None when it did."""
+        """Why the last iteration updated nothing; None if it did."""
         if self.last is None or self.last.not_learned is None:
             return None
         return f"run {self.run_id} plays but does not learn: {self.last.not_learned}"
 
     @property
     def planner_outages(self) -> dict[str, str]:
-        """Planner route that is unavailable → a description; single lost calls are left out."""
+        """Unavailable planner route → a description; single lost calls are ignored."""
         return {
             mode: each.description(mode)
             for mode, each in self.outages.items()

@@ -6,8 +6,8 @@
     evaluations/{run_id}/{evaluation_id}.json
     pipeline/progress.json
 
-Each attempt has folders of its own, so that an incomplete copy by a killed attempt is not mixed
-with what the next one saves under the same iteration. Nothing waits for the store: while it is
+Each attempt has its own folders, so that an incomplete copy of a killed attempt is not mixed with
+files of the next one under the same iteration. Training never waits for the store: while it is
 unavailable, everything stays on disk and is copied later.
 """
 
@@ -158,7 +158,7 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
     for info in store.list(keys.evaluations(run_id)):
         write_whole(run / result.FOLDER / Path(info.key).name, store.get(info.key))
     attempts = (manifest.record.attempts // _ATTEMPTS_PER_MACHINE + 1) * _ATTEMPTS_PER_MACHINE
-    # Last: a run without a record is unknown, and restored again.
+    # The record comes last: a run without a record is unknown and is restored again.
     manifest.record.model_copy(update={"attempts": attempts - 1}).write(record)
     return target
 
@@ -177,7 +177,7 @@ def _age(folder: str) -> tuple[int, int]:
 
 
 class StoreMirror:
-    """Copies the runs of this machine; `outage` is the reason while nothing can be copied."""
+    """Copies the runs of this machine; `outage` has the reason while nothing can be copied."""
 
     def __init__(
         self,
@@ -219,7 +219,7 @@ class StoreMirror:
         self.outage = disk.reason(error)
 
     def copy_new(self) -> None:
-        """Copy what is not in the store yet; blocks, also while another copy is in progress."""
+        """Copy all new files to the store; blocks, also while another copy is in progress."""
         # The thread of a cancelled `run` may still copy, and must not write outdated progress.
         with self._one_at_a_time:
             for record in list_runs(self._data_dir):

@@ -92,7 +92,7 @@ class RunSupervisor:
             self._process.kill()
 
     async def send(self, command: Command) -> None:
-        """Pass a command to the process, and a reward model also to its successors."""
+        """Pass a command to the process; a reward model is also passed to its successors."""
         if isinstance(command, LoadRewardModel):
             self._model = command
         process = self._process
@@ -154,7 +154,7 @@ class RunSupervisor:
     async def _attempt(self) -> tuple[int | None, str | None]:
         """Run the process once; returns its exit code, None without a start, and the disk issue.
 
-        When a process dies while nothing can be written, the disk is taken for the cause.
+        If a process dies while nothing can be written, the disk is assumed to be the cause.
         """
         try:
             code = await self._run_once()
@@ -179,7 +179,7 @@ class RunSupervisor:
         if ended is not None:
             try:
                 finish(self._settings.data_dir.resolve(), self.state.run_id, ended)
-            except OSError:  # a resumed run ends again at once
+            except OSError:  # a resumed run will end again at once
                 log.exception("the end of the run could not be recorded")
         status: Status = "stopped" if ended is None else "finished"
         self.state = replace(self.state, status=status, waiting_for=None)
@@ -264,7 +264,7 @@ def _pause_after(attempt: int) -> float:
 
 
 def _environment(settings: TrainerSettings) -> dict[str, str]:
-    """Environment of the process: one thread per library, and of the credentials the planner's key.
+    """Environment of the process: one thread per library, and the planner's key as only credential.
 
     The key is passed here since it must not be in a file of the run. The process itself reaches
     neither NATS nor the stores.
