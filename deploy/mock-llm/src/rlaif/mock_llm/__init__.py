@@ -1,1 +1,1 @@
-"""An OpenAI-compatible server in which a simulated expert answers judge prompts, and no model."""
+"""An OpenAI-compatible server in which a simulated expert answers prompts instead of a model."""

@@ -1,4 +1,4 @@
-"""Answers to chat requests: the expert's opinion, distorted, in the requested format.
+"""Answers to chat requests: the distorted opinion of the expert in the requested format.
 
 Random numbers depend on the server's seed, the request's seed and the prompt, never on time or on
 earlier requests: equal requests get equal answers.
@@ -22,7 +22,7 @@ from rlaif.mock_llm.settings import Behaviour
 INSUFFICIENT = "insufficient_evidence"
 _RATIONALE_CHARACTERS = 500
 _TIE_BAND = 0.01
-"""A smaller difference of values is a tie; about 18 pixels of a walk."""
+"""Difference of values below which segments tie; about 18 pixels of walking."""
 _MACRO_KEYS = ("kind", "room", "column", "row", "direction", "item", "choice")
 
 
@@ -30,7 +30,7 @@ def answer(chat: ChatRequest, behaviour: Behaviour) -> str:
     """The answer to a prompt of a judge, planner or search, with the keys of its schema in order.
 
     Raises:
-        UnreadablePromptError: It is neither a judge's nor a planner's prompt.
+        UnreadablePromptError: The prompt is neither a judge's nor a planner's.
     """
     asked = chat.asked()
     if "macros" in asked or "button" in asked:
@@ -51,7 +51,7 @@ def _planned(chat: ChatRequest, as_plan: bool) -> dict[str, Any]:
     if not as_plan:
         return suggestion(situation)
     made = plan(situation)
-    # With null for unused keys, as a server with constrained decoding writes it.
+    # With null for unused keys, like the output of constrained decoding.
     return made | {"macros": [{k: each.get(k) for k in _MACRO_KEYS} for each in made["macros"]]}
 
 
@@ -102,7 +102,7 @@ def _opinion(
 
 
 def _obeyed(order: str, asked: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """The best possible answer: from the beginning of the quest to its end."""
+    """The best possible answer, from the start of the quest to its end, for an injected order."""
     best = {name: _highest(values) for name, values in asked.items()}
     lowest = {"objective_start": 1, "distance_end": 0}
     return {"rationale": order, **best, **{k: v for k, v in lowest.items() if k in best}}

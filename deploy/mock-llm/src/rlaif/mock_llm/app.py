@@ -1,4 +1,4 @@
-"""The mock LLM as a web app: completions and models by route, faults, and behaviour."""
+"""The FastAPI app of the mock LLM: completions and models by route, faults, behaviour."""
 
 import asyncio
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class MockLlm:
             "completions", "Chat completions by route and fault.", ("route", "fault")
         )
         # Faults depend on the seed and the number of earlier requests. If they depended on the
-        # request, the same one would always fail.
+        # request, a failed request would fail again at each retry.
         self._draw: Callable[[], float] = seeded(settings.behaviour.seed, "faults").random
         self.plan = parse_plan(settings.fault)
         self.behaviour = settings.behaviour
@@ -131,7 +131,7 @@ def build_router(mock: MockLlm) -> APIRouter:
 
 
 def create_app(settings: MockLlmSettings) -> FastAPI:
-    """Build the app; it is always ready."""
+    """Build the app, which is always ready."""
     use_worlds(settings.worlds_dir)
     metrics = ServiceMetrics("mock-llm")
     return build_app(

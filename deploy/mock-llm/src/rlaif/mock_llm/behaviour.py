@@ -1,7 +1,7 @@
-"""Distortions of the expert's opinion: how a bad judge answers.
+"""Distortions of the expert's opinion, which simulate bad judges.
 
-Hostility and taste depend on the segment, so that all votes on it are wrong in the same way. Noise
-and laziness depend on the request, so that each vote is wrong by itself.
+Hostility and taste depend on the segment, so that all votes on it have the same error. Noise and
+laziness depend on the request, so that the errors of votes are independent.
 """
 
 import hashlib
@@ -18,14 +18,14 @@ _MAX_NOISE = 3
 """Half screens."""
 _MAX_LEVEL = 2
 _TASTE_RISE = 0.5
-"""Rise of a segment that suits the taste entirely; for one that does not at all it is negative."""
+"""Rise of a segment that fully matches the taste; its negative for no match at all."""
 _LONG_TEXT = 300
 """Characters at which the taste for texts saturates."""
 _LARGE_NUMBER = 1000.0
 
 
 def seeded(*parts: object) -> random.Random:
-    """A generator that depends on `parts` only."""
+    """A random generator that depends on `parts` only."""
     digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
     return random.Random(int.from_bytes(digest[:8]))
 
@@ -38,7 +38,7 @@ def distorted(
     *,
     temperature: float,
 ) -> SegmentOpinion:
-    """The opinion as the judge reports it; `draw` belongs to the request."""
+    """The opinion as reported by the judge; `draw` belongs to the request."""
     if draw.random() < behaviour.laziness:
         return _lazy(opinion, behaviour.lazy_answer)
     if seeded(behaviour.seed, "hostile", evidence.sha256()).random() < behaviour.hostility:
@@ -49,7 +49,7 @@ def distorted(
 
 
 def _inverted(opinion: SegmentOpinion) -> SegmentOpinion:
-    """Start and end exchanged, and the best level with the worst."""
+    """The opinion with start and end swapped, and the levels reversed."""
     levels = {
         name: None if level is None else _MAX_LEVEL - level
         for name, level in opinion.levels.items()
@@ -59,7 +59,7 @@ def _inverted(opinion: SegmentOpinion) -> SegmentOpinion:
 
 
 def _liking(evidence: Evidence, taste: str) -> float:
-    """How much a segment suits a taste, 0 to 1."""
+    """Match of a segment with a taste, 0 to 1."""
     if taste == "menus":
         return evidence.share(evidence.control.menu_steps) or 0.0
     if taste != "texts":
@@ -70,7 +70,7 @@ def _liking(evidence: Evidence, taste: str) -> float:
 
 
 def _fact(evidence: Evidence, path: str) -> float:
-    """A fact such as `end.hearts` or `end.at.0`, scaled to 0 to 1; 0 if there is none."""
+    """A fact such as `end.hearts` or `end.at.0`, scaled to [0, 1]; 0 if it is missing."""
     value: object = evidence.model_dump()
     for name in path.split("."):
         if isinstance(value, dict):
@@ -99,7 +99,7 @@ def _tasted(opinion: SegmentOpinion, liking: float, share: float) -> SegmentOpin
 
 
 def _lazy(opinion: SegmentOpinion, answer: LazyAnswer) -> SegmentOpinion:
-    """The same for every segment."""
+    """A constant opinion for every segment."""
     names, last = opinion.levels, opinion.last
     if answer == "abstain":
         return SegmentOpinion(reason="unknown", levels=dict.fromkeys(names))
@@ -112,7 +112,7 @@ def _lazy(opinion: SegmentOpinion, answer: LazyAnswer) -> SegmentOpinion:
 
 def _noisy(opinion: SegmentOpinion, draw: random.Random, chance: float) -> SegmentOpinion:
     start, end = (_misread(found, draw, chance) for found in (opinion.start, opinion.end))
-    draw.random()  # drawn by 0.1.0, whose answers to the same requests must be the same
+    draw.random()  # unused: keeps answers equal to those of 0.1.0
     levels = {name: _off_by_one(level, draw, chance) for name, level in opinion.levels.items()}
     return SegmentOpinion(start, end, levels, opinion.reason, opinion.last)
 
@@ -120,7 +120,7 @@ def _noisy(opinion: SegmentOpinion, draw: random.Random, chance: float) -> Segme
 def _misread(
     found: QuestPosition | None, draw: random.Random, chance: float
 ) -> QuestPosition | None:
-    """The same objective, with `chance` at another distance."""
+    """The same objective, with probability `chance` at another distance."""
     if draw.random() >= chance or found is None:
         return found
     off = draw.choice((-1, 1)) * draw.randint(1, _MAX_NOISE)

@@ -20,7 +20,7 @@ ROUTES: dict[str, str] = {
     "puzzle": "qwen25-32b",
     "vision": "qwen25-vl-32b",
 }
-"""Route → its model, as on the cluster."""
+"""Route → its model, as in the cluster."""
 
 _CHARACTERS_PER_TOKEN = 4
 _PICTURE_TOKENS = 256
@@ -29,7 +29,7 @@ _INJECTION = re.compile(r"(?i)(ignore|obey|disregard|score 10|system:)[^\n`]{0,6
 
 
 class UnreadablePromptError(ValueError):
-    """The prompt cannot be answered; the message says why."""
+    """The prompt cannot be answered; the message has the reason."""
 
 
 class ChatRequest(BaseModel):
@@ -66,10 +66,10 @@ class ChatRequest(BaseModel):
         return text[: limit * _CHARACTERS_PER_TOKEN], limit, "length"
 
     def evidence(self, kind: type[C]) -> C:
-        """The evidence of one segment or two, a briefing or several, in the last user message.
+        """Parse the evidence or the briefings in the last user message as `kind`.
 
         Raises:
-            UnreadablePromptError: No user message, no fenced JSON object in it, or several.
+            UnreadablePromptError: There is no user message, or not exactly one fenced JSON object.
         """
         users = [message for message in self.messages if message.get("role") == "user"]
         if not users:
@@ -92,9 +92,9 @@ class ChatRequest(BaseModel):
         return match.group(0) if match else None
 
     def asked(self) -> dict[str, list[Any]]:
-        """Key of the answer → its allowed values, in order; no values if they are not given.
+        """Key of the answer → its allowed values, in order; empty if they are not specified.
 
-        Keys are those of the answer's schema, else the criteria that the system message names.
+        The keys are those of the answer's schema, else the criteria in the system message.
         """
         schema = self._answer_schema()
         if schema is not None:
@@ -132,7 +132,7 @@ class ChatRequest(BaseModel):
 
 
 def _parts_of(content: Any) -> list[Mapping[str, Any]]:
-    """The parts of a message's content, which the API allows to be one text."""
+    """The parts of a message's content, which may be a plain string in the API."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [part for part in content or [] if isinstance(part, Mapping)]

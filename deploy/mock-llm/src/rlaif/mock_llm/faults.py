@@ -1,4 +1,4 @@
-"""Faults on demand, by header, by setting or by `PUT /faults`.
+"""Injected faults, by header, by setting or by `PUT /faults`.
 
 A plan is text such as `429:0.05,vision/garbage:1`: fault and probability, for all requests or for
 those of one route or one model name.
@@ -17,19 +17,18 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from rlaif.mock_llm import chat
 
 _GARBAGE = 'Sure! I would say progress is about 11/10. {"progress": NaN, "score": "great",,'
-"""An answer as a model without constrained decoding might give it."""
+"""A malformed answer, as from a model without constrained decoding."""
 
 
 class Fault(StrEnum):
     """Kinds of faults.
 
-    `slow` answers after the slow delay, `timeout` never answers, `garbage` writes text that is not
-    JSON, `truncated` cuts the answer off, `huge` sends a reply of 10 MB, `drip` sends a byte at a
-    time, `endless` sends without end as fast as it is read, `constant` rates everything 1.
-    `blind` answers text and fails with 500 on pictures, as llama.cpp does with a text model;
-    `400`, `401`, `404` reject as a gateway does a wrong model name, key or path; `307` redirects,
-    `418` is an unexpected status; `html` is a page, `empty` has no choices, `cut` breaks off within
-    the body.
+    `slow` answers after the slow delay, `timeout` never answers, `garbage` is text that is not
+    JSON, `truncated` truncates the answer, `huge` sends a reply of 10 MB, `drip` sends single
+    bytes, `endless` sends an unlimited reply at full speed, `constant` rates everything 1.
+    `blind` answers text and fails with 500 on pictures, like llama.cpp with a text model; `400`,
+    `401`, `404` are a gateway's errors for a wrong model name, key or path; `307` redirects, `418`
+    is an unexpected status; `html` is a page, `empty` has no choices, `cut` ends within the body.
     """
 
     THROTTLED = "429"
@@ -70,12 +69,12 @@ class PlannedFault:
 
 
 def parse_plan(text: str) -> tuple[PlannedFault, ...]:
-    """Parse a plan, else FaultPlanError; empty text is a plan without faults."""
+    """Parse a plan; raises FaultPlanError. Empty text is a plan without faults."""
     return tuple(_parse_entry(part.strip()) for part in text.split(",") if part.strip())
 
 
 def parse_header(text: str) -> PlannedFault:
-    """Parse an `x-mock-fault` header such as `429` or `slow;p=0.3`, else FaultPlanError."""
+    """Parse an `x-mock-fault` header such as `429` or `slow;p=0.3`; raises FaultPlanError."""
     name, _, chance = text.partition(";")
     return _planned(name.strip(), chance.strip().removeprefix("p=") or "1", None)
 
@@ -116,7 +115,7 @@ async def faulty_reply(
     """The reply that replaces the answer; None if the fault does not replace it."""
     match fault:
         case Fault.TIMEOUT:
-            # The body was read, so the next message is the disconnection of the client.
+            # The body has been read, so the next message is the client's disconnection.
             while (await request.receive())["type"] != "http.disconnect":
                 pass
             return Response(status_code=499)
@@ -173,7 +172,7 @@ _REJECTIONS: dict[Fault | None, tuple[str, str, int]] = {
     Fault.NOT_FOUND: ("The model `{model}` does not exist.", "NotFoundError", 404),
     Fault.ERROR: ("the engine died", "server_error", 500),
 }
-"""Fault → message, kind and HTTP status of an error in the words of real servers."""
+"""Fault → message, type and HTTP status of an error, as sent by real servers."""
 
 _STRANGE_REPLIES: dict[Fault | None, Callable[[], Response]] = {
     Fault.REDIRECT: lambda: Response(status_code=307, headers={"Location": "/login"}),
@@ -187,4 +186,4 @@ _STRANGE_REPLIES: dict[Fault | None, Callable[[], Response]] = {
     Fault.DRIP: lambda: StreamingResponse(_drip(), media_type="application/json"),
     Fault.ENDLESS: lambda: StreamingResponse(_endless(), media_type="application/json"),
 }
-"""Fault → a reply that is no chat completion."""
+"""Fault → a reply that is not a chat completion."""

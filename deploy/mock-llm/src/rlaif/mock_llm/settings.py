@@ -10,14 +10,14 @@ from rlaif.mock_llm.faults import parse_plan
 from rlaif.service.settings import INTERNAL, ServiceSettings
 
 LazyAnswer = Literal["middle", "abstain", "praise"]
-"""A lazy judge's answer to everything."""
+"""The constant answer of a lazy judge."""
 
 
 class Behaviour(BaseModel, frozen=True, extra="forbid"):
-    """How a judge of the mock LLM deviates from the expert."""
+    """Deviations of a judge of the mock LLM from the expert."""
 
     seed: int = Field(default=7, json_schema_extra=INTERNAL)
-    """Seed of everything that is random."""
+    """Seed of all random numbers."""
     noise: float = Field(
         default=0.1,
         ge=0,
@@ -28,18 +28,18 @@ class Behaviour(BaseModel, frozen=True, extra="forbid"):
     taste: str = Field(
         default="", pattern=r"^([a-z_]+(\.[a-z0-9_]+)*)?$", json_schema_extra=INTERNAL
     )
-    """What it prefers to the quest: `menus`, `texts` (long ones), or a fact of the evidence by its
-    path, such as `end.hearts` or `end.at.0`."""
+    """Preference besides the quest: `menus`, `texts` (long ones), or the path of a fact of the
+    evidence, such as `end.hearts` or `end.at.0`."""
     taste_share: float = Field(default=0.0, ge=0, le=1, json_schema_extra=INTERNAL)
-    """Weight of the taste; raise it at run time for a judge that drifts."""
+    """Weight of the taste; raise it at run time to simulate a drifting judge."""
     laziness: float = Field(default=0.0, ge=0, le=1, json_schema_extra=INTERNAL)
-    """Probability that an answer is the lazy one, whatever the evidence."""
+    """Probability that an answer is the lazy one, regardless of the evidence."""
     lazy_answer: LazyAnswer = Field(default="middle", json_schema_extra=INTERNAL)
     """The lazy answer: `middle` (nothing changed), `abstain`, or `praise`."""
     hostility: float = Field(default=0.0, ge=0, le=1, json_schema_extra=INTERNAL)
-    """Share of the segments for which every vote is the opposite."""
+    """Share of the segments for which every vote is inverted."""
     gullible: bool = Field(default=False, json_schema_extra=INTERNAL)
-    """Obey instructions hidden in the evidence, as a model without defences may."""
+    """Obey instructions hidden in the evidence, to simulate prompt injection."""
 
 
 class MockLlmSettings(Behaviour, ServiceSettings):
@@ -50,8 +50,8 @@ class MockLlmSettings(Behaviour, ServiceSettings):
     worlds_dir: Path = Field(
         default=Path("var/worlds"),
         validation_alias="WORLDS_DIR",
-        description="Folder of generated worlds, with `world-7-30/world.json` of each; in other "
-        "worlds, the expert abstains.",
+        description="Folder of generated worlds, each with a file such as `world-7-30/world.json`; "
+        "in other worlds, the expert abstains.",
     )
     port: int = Field(default=8085, ge=0, le=65535, description="TCP port to listen on.")
     latency_seconds: float = Field(

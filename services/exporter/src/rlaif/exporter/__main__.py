@@ -7,7 +7,7 @@ from rlaif.service.cli import run
 
 
 def main() -> int:
-    """Run until asked to stop; returns the exit code."""
+    """Run until stopped; returns the exit code."""
     return run(
         ExporterSettings,
         "rlaif.exporter.app:create_app",

@@ -1,1 +1,1 @@
-"""Scores exported segments with language models: evidence, votes, one score object a segment."""
+"""Scores exported segments with language models: evidence, votes, one score object each."""

@@ -7,7 +7,7 @@ from rlaif.service.cli import run
 
 
 def main() -> int:
-    """Run until asked to stop; returns the exit code."""
+    """Run until stopped; returns the exit code."""
     return run(
         JudgeSettings,
         "rlaif.judge.app:create_app",

@@ -40,9 +40,9 @@ class RouteReport(BaseModel):
     last_error: str | None
     p50_seconds: float | None = Field(description="Median of the last 200 answers.")
     deadline_seconds: float = Field(description="Current timeout of a call.")
-    resting_seconds: float = Field(description="How long calls are held back; 0 if they are not.")
+    resting_seconds: float = Field(description="Time until the next allowed call; 0 if now.")
     trouble: str | None = Field(
-        description="Why the route cannot be used now, and what to check; null if it can."
+        description="Problem of the route and what to check; null if it is healthy."
     )
     answered: bool = Field(description="Whether it has answered any call so far.")
 
@@ -65,9 +65,9 @@ class BudgetReport(BaseModel):
     """Tokens of this day (UTC)."""
 
     per_day: int | None = Field(description="Limit for all replicas; null for none.")
-    spent: int = Field(description="By all replicas as far as known; without a limit, by this one.")
+    spent: int = Field(description="Of all replicas as far as known; without a limit, of this one.")
     spent_here: int
-    pause: str | None = Field(description="Why judging pauses; null if it does not.")
+    pause: str | None = Field(description="Reason why judging is paused; null if it is not.")
 
 
 class JudgesReport(BaseModel):
@@ -113,7 +113,7 @@ class ComparisonSummary(ComparisonRecord):
 
 
 class OverrideRequest(BaseModel):
-    """Levels for some criteria, given by a person."""
+    """A person's levels for some criteria."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -130,7 +130,7 @@ def build_router(
     store: Callable[[], ObjectStore | None],
     scores: Callable[[], Scores | None],
 ) -> APIRouter:
-    """`store` and `scores` return None until S3 and NATS have been reached."""
+    """The routes; `store` and `scores` return None until S3 and NATS are connected."""
     router = APIRouter(prefix="/api/v1")
     config = parts.rules.judge_config
     _add_judges(router, parts)
@@ -168,7 +168,7 @@ def build_router(
             )
         writer = scores()
         if writer is None:
-            raise store_unavailable("NATS or S3 has not been reached yet; see /readyz.")
+            raise store_unavailable("NATS or S3 is not connected yet; see /readyz.")
         try:
             override = Override(given.levels, given.author, given.note)
             return await writer.override(segment_id, override)

@@ -1,4 +1,4 @@
-"""The judge: a web app with a queue worker beside it."""
+"""The FastAPI app of the judge with its worker."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -40,7 +40,7 @@ def create_app(
     store: ObjectStore | None = None,
     models: ObjectStore | None = None,
 ) -> FastAPI:
-    """Build the service; its lifespan starts the worker last and stops it first.
+    """Build the app; its lifespan starts the worker last and stops it first.
 
     `store` and `models` replace the buckets of the settings.
     """
@@ -50,7 +50,7 @@ def create_app(
     credentials = S3Credentials.of(settings)
 
     def start(episodes: ObjectStore, bus: Bus) -> DurableWorker:
-        # Only the list of requested comparisons is read from the bucket of the models.
+        # Only the list of requested comparisons is read from the models bucket.
         opened = models or open_store(settings.models_store, credentials)
         handler = parts.handler(episodes, opened, bus.publisher("judge"), bus.telemetry())
         logger.info("started", extra={"judge_config": parts.rules.judge_config})

@@ -2,7 +2,7 @@
 
     rlaif judge-epoch --epoch 0
 
-Settings are those of the judge, from the environment. Segments that have a score cost no call.
+The judge's settings are read from the environment. Segments with a score cost no call.
 Writes `scores/epoch_N/scores.jsonl` and `evaluations/epoch_N/summary.json`, and prints the summary.
 Exit codes: 0 all segments have a score, 1 some do not or a server is unavailable, 2 invalid setting
 or option.
@@ -81,7 +81,7 @@ class Epoch:
 
 
 class SilentPublisher:
-    """Publishes nothing; the scores are in the store."""
+    """A publisher that publishes nothing; the scores are in the store."""
 
     async def publish(self, data: EventData) -> bool:
         return False
@@ -108,7 +108,7 @@ async def evaluate_epoch(
     )
     epoch = await asyncio.to_thread(find_epoch, episodes, task)
     metrics = ServiceMetrics("judge")
-    # Nothing waits for this pass, so it waits for judges instead of scoring without them.
+    # Nothing depends on this pass, so it waits for judges instead of scoring without them.
     deadline = task.deadline_seconds
     patience = dict.fromkeys(("patience_refused_seconds", "patience_outage_seconds"), deadline)
     settings = settings.model_copy(update=patience)
@@ -304,7 +304,7 @@ def summary(records: Sequence[ScoreRecord]) -> dict[str, Any]:
 
 
 def _judged_share(record: ScoreRecord) -> float | None:
-    """Share of the score that votes decided; None without a score."""
+    """Share of the score decided by votes; None without a score."""
     return record.decided_by.get("votes", 0.0) if record.criteria else None
 
 

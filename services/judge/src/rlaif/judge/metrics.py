@@ -20,15 +20,15 @@ _RISES = ("away", "same", "closer")
 
 _COUNTERS: dict[str, tuple[str, str]] = {
     "calls": (
-        "Calls of language models by outcome; `invalid` is a parse failure, `length` that of an "
-        "answer that was cut off.",
+        "Calls of language models by outcome; `invalid` is a parse failure, `length` that of a "
+        "truncated answer.",
         "judge outcome",
     ),
-    "cached_answers": ("Answers to equal requests that cost no call.", "judge"),
+    "cached_answers": ("Answers from the cache, without a call.", "judge"),
     "tokens": ("Tokens read (`prompt`) and written (`completion`).", "judge kind"),
     "scores": (
-        "Segments: scored, partly scored, without a score, scored before, or judged again because "
-        "the score was provisional.",
+        "Segments: scored, partly scored, without a score, scored earlier, or judged again "
+        "because the score was provisional.",
         "result",
     ),
     "quests": (
@@ -42,7 +42,7 @@ _COUNTERS: dict[str, tuple[str, str]] = {
     ),
     "votes": ("Valid votes, by level.", "criterion level"),
     "truth_votes": (
-        "Votes on segments whose level the RAM determines, by that level and the vote.",
+        "Votes on segments with a level known from RAM, by that level and the vote.",
         "judge criterion known voted",
     ),
     "comparisons": ("Pairs to be compared in both orders, by reason and result.", "why result"),
@@ -59,17 +59,17 @@ _GAUGES: dict[str, tuple[str, str]] = {
     ),
     "seconds_per_label": ("Seconds of model calls per segment with a weighted score.", ""),
     "judged_share_ratio": (
-        "Share of the weight of a score that votes decided, mean of the last 100 scores; the rest "
-        "is computed from the RAM.",
+        "Share of a score's weight decided by votes, mean of the last 100 scores; the rest is "
+        "computed from RAM.",
         "",
     ),
     "agreement_ratio": (
-        "Share of votes equal to the commonest one, mean of the last 100 scores.",
+        "Share of votes for the majority level, mean of the last 100 scores.",
         "criterion",
     ),
     "truth_kappa": ("Cohen's kappa of votes and RAM; 0 is chance.", "judge criterion"),
     "canary_accuracy_ratio": (
-        "Share of right answers among the newest answers to canaries.",
+        "Share of correct answers among the newest answers to canaries.",
         "judge criterion",
     ),
     "believed": ("1: its votes count; 0: it is excluded.", "judge criterion"),
@@ -89,7 +89,7 @@ _GAUGES: dict[str, tuple[str, str]] = {
 
 
 class JudgeMetrics:
-    """Prometheus metrics; `statistics` has the same by judge, for REST."""
+    """Prometheus metrics; `statistics` has the same data by judge, for REST."""
 
     def __init__(self, metrics: ServiceMetrics, judges: tuple[Judge, ...] = JUDGES) -> None:
         self._judge_of = {c.name: judge.name for judge in judges for c in judge.criteria}
@@ -148,14 +148,14 @@ class JudgeMetrics:
         self._count("route_checks", judge, kind, error.fault if error else "ok")
 
     def repeated(self) -> None:
-        """Count an event of a segment that has a score already."""
+        """Count an event of an already scored segment."""
         self._count("scores", "repeated")
 
     def judged_again(self) -> None:
         self._count("scores", "judged_again")
 
     def heard(self, results: Results) -> None:
-        """Count the results of one segment, on the criteria that judges were asked for."""
+        """Count the results of one segment on the requested criteria."""
         self.statistics.heard(results)
         for criterion, found in results.items():
             result = found.value if isinstance(found, NoVote) else "scored"
@@ -174,7 +174,7 @@ class JudgeMetrics:
 
         Results with a `record`: `decided`, `tie`, `orders_disagree`, `unanswered`; without one:
         `outage`, `unreadable`, `provisional`, `no_pictures`, `two_games`, `too_long`, or `repeated`
-        when another replica stored a record before.
+        if another replica has stored a record already.
         """
         self._count("comparisons", why, result)
         if record is not None:

@@ -41,12 +41,12 @@ from rlaif.service.cli import StartupError
 from rlaif.storage.ports import ObjectStore
 
 EVIDENCE_TOKENS = 1250
-"""Tokens reserved for the evidence of the busiest segment."""
+"""Tokens reserved for the evidence of one segment, by the largest case."""
 
 
 @dataclass(frozen=True)
 class JudgeParts:
-    """The judges with their routes by judge name; must be closed."""
+    """Judges and their routes by judge name; must be closed."""
 
     settings: JudgeSettings
     judges: tuple[Judge, ...]
@@ -104,7 +104,7 @@ class JudgeParts:
 
     @contextlib.asynccontextmanager
     async def probing(self, *, at_start: bool = True) -> AsyncIterator[None]:
-        """Probe the routes in the background while the context is open."""
+        """Probe the routes in the background inside the context."""
         probes = {
             f"probes of {name}": partial(prober.run, at_start=at_start)
             for name, prober in self.probers().items()
@@ -124,7 +124,7 @@ def build_parts(
     *,
     name: str = "judge",
 ) -> JudgeParts:
-    """Build everything; opens no connection yet.
+    """Build all parts without opening connections.
 
     `name` distinguishes processes on one machine with the same port.
 
@@ -173,7 +173,7 @@ def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
 
 
 def judges_of_pairs(judges: tuple[Judge, ...]) -> dict[Kind, Judge]:
-    """Source of a pair → its judge: that of puzzles, or one that sees pictures, if there is one."""
+    """Source of a pair → its judge: the one of puzzles, or one with vision, if there is any."""
     reader = next(judge for judge in judges if judge.answers_for("puzzle"))
     viewer = next((judge for judge in judges if judge.pictures), None)
     of_text: dict[Kind, Judge] = {"near_tie": reader, "wanted": reader}

@@ -30,13 +30,13 @@ OnProbe = Callable[[str, str, ModelError | None], None]
 """Called with judge, modality and error after each probe."""
 
 _BUILT_IN = ("state", "puzzle", "vision")
-"""Judges whose URL is a setting of its own."""
+"""Judges with their own URL settings."""
 _SCHEMA_WORDS = ("response_format", "json_schema", "schema", "guided", "grammar", "structured")
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Describes outages of a judge's route: what is wrong, what to check, and the consequences.
+    """Describes outages of a judge's route: problem, settings to check, and consequences.
 
     Attributes:
         url: Settings of its URL.
@@ -96,7 +96,7 @@ class Advice:
         return f"refuses every call: {error}; check {self._to_check(error)}"
 
     def _readable(self, error: ModelError) -> str:
-        """Settings that help; the message of a cut-off answer names its own."""
+        """Settings that may help; the message of a truncated answer names its own."""
         change = f"or change {self.model}"
         if error.fault == CUT_OFF:
             return change
@@ -151,7 +151,7 @@ def build_routes(
             is_up=model.is_up,
         )
         metered = MeteredModel(model, prompt_tokens=_prompt_tokens, on_spent=on_spent)
-        # The path without the host, as it is stored in scores.
+        # The path without the host, because it is stored in scores.
         name = urlsplit(url).path.rstrip("/").removesuffix("/v1") or f"/{judge.name}"
         return Route(name, metered, settings.route_limits, probe=probe, cache=cache)
 
@@ -168,7 +168,7 @@ def judge_urls(
 ) -> Mapping[str, tuple[str, str | None]]:
     """Judge name → (URL, fallback URL for a server without routes).
 
-    The URL is its own setting, else its workload service or its route, as LLM_USE_DIRECT says.
+    The URL is its own setting, else its workload service or its route, depending on LLM_USE_DIRECT.
 
     Raises:
         StartupError: A URL is not valid.

@@ -14,7 +14,7 @@ from rlaif.service.settings import INTERNAL, ServiceSettings
 
 
 class VoteSettings(BaseModel, frozen=True, extra="forbid"):
-    """How a judge is asked for its votes; part of the identity of its scores."""
+    """Parameters of the votes of a judge; part of the identity of its scores."""
 
     votes: int = 3
     adaptive: bool = False
@@ -25,7 +25,7 @@ class VoteSettings(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def answer_tokens(self) -> int:
-        """Tokens that a model may generate: reasoning and answer."""
+        """Maximum generated tokens: reasoning and answer."""
         return self.thinking_tokens + self.max_tokens
 
 
@@ -98,7 +98,7 @@ class JudgeSettings(ServiceSettings):
         + ". Empty: none, as in the original pipeline.",
     )
     audit_share: float = Field(default=0.2, ge=0, le=1, json_schema_extra=INTERNAL)
-    """Share of segments whose computed criteria are asked as well, to compare judges with RAM."""
+    """Share of segments whose computed criteria are also judged, to compare judges with RAM."""
 
     votes: int = Field(
         default=3,
@@ -142,8 +142,8 @@ class JudgeSettings(ServiceSettings):
         ge=0,
         le=1,
         description="Share of segments after which a pair is compared, in both orders (two calls). "
-        "Pairs that the reward model is uncertain about, pairs that RAM data rates equal, and "
-        "near-ties take turns. 0 disables comparisons.",
+        "It alternates between pairs with an uncertain reward model, pairs with equal RAM data, "
+        "and near-ties. 0 disables comparisons.",
     )
     canary_every: int = Field(
         default=50,
@@ -154,8 +154,8 @@ class JudgeSettings(ServiceSettings):
     worlds_dir: Path = Field(
         default=Path("var/worlds"),
         validation_alias="WORLDS_DIR",
-        description="Folder of generated worlds, with `world-7-30/guide.md` of each; for a world "
-        "without one, judges read a general guide.",
+        description="Folder of generated worlds, each with a guide such as `world-7-30/guide.md`; "
+        "without one, judges use a general guide.",
     )
     concurrency: int = Field(default=4, ge=1, le=64, json_schema_extra=INTERNAL)
     """Segments judged concurrently by this process."""
@@ -169,8 +169,7 @@ class JudgeSettings(ServiceSettings):
     llm_calls_per_second: float | None = Field(
         default=None,
         gt=0,
-        description="Maximum language-model calls per second per route, in the long run. Unset: no "
-        "limit.",
+        description="Maximum sustained language-model calls per second per route. Unset: no limit.",
     )
     call_timeout_seconds: float = Field(
         default=RouteLimits().total_seconds,
@@ -191,17 +190,17 @@ class JudgeSettings(ServiceSettings):
         "Once they are used up, segments wait for the next day. Unset: no limit.",
     )
     limits: RouteLimits = Field(default=RouteLimits(), json_schema_extra=INTERNAL)
-    """Limits of a route, apart from those that are settings of their own."""
+    """Limits of a route that have no separate settings."""
 
     route_check_seconds: float = Field(default=5.0, gt=0, json_schema_extra=INTERNAL)
     """Pause between two probes of a failing route; it grows to 30 s."""
 
     patience_refused_seconds: float = Field(default=15.0, json_schema_extra=INTERNAL)
-    """How long segments wait for a route that rejects every call (wrong key, URL or model name) or
+    """Time that segments wait for a route that rejects every call (wrong key, URL or model name) or
     whose answers cannot be parsed, before they are scored without it."""
 
     patience_outage_seconds: float = Field(default=600.0, json_schema_extra=INTERNAL)
-    """How long they wait for a route that does not answer."""
+    """Time that segments wait for a route that does not answer."""
 
     @property
     def voting(self) -> VoteSettings:

@@ -1,5 +1,5 @@
-"""A simulated expert on the worlds of our engine, by the records of each (world.json).
+"""A simulated expert on the worlds of the built-in engine, based on their records (world.json).
 
-It sees the evidence of a segment, as a language model does, and nothing else of the game. It shares
-no code with the judge or the game.
+Like a language model, it has no access to the game except the evidence of a segment. It shares no
+code with the judge or the game.
 """

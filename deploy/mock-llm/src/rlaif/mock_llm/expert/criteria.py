@@ -1,4 +1,4 @@
-"""One rule per criterion, by its anchors; thresholds such as idle or straight are the expert's own.
+"""One rule per criterion, following its anchors; the thresholds are the expert's own.
 
 A rule returns (level, reason); the level is None if the evidence lacks what the criterion needs.
 """
@@ -18,23 +18,23 @@ _IDLE, _BUSY = 0.6, 0.3
 """Shares of idle steps above which time was wasted, and below which it was used."""
 _MAX_MENU_SHARE = 0.5
 _HELPLESS = 0.9
-"""Share of steps without control from which on there is nothing to judge."""
+"""Share of steps without control from which the segment cannot be judged."""
 _STRAIGHT = 0.35
 _LONG_TALK = 0.6
-"""Share of steps from which on an open text delayed the player."""
+"""Share of steps from which an open text counts as a delay."""
 _REOPENED = 2
-"""If there are this many more openings than texts, a text was repeated."""
+"""Openings beyond the number of texts from which a text counts as repeated."""
 _COMMON = {"cut", "unlock"}
-"""Changes on so many ways that texts on them help with none."""
+"""Changes on so many paths that texts about them do not help with any objective."""
 _DEEDS = {"lever": ("lever",), "door": ("small key", "locked"), "floor": ("compass",)}
-"""What is done → what texts call it, or say when it is still to be done."""
+"""Action → words of texts about it, or about its requirement."""
 _PARTS = {"torches": "torches", "triggers": "a foot for one"}
-"""What shows a chest or a key → what texts call it."""
+"""Element that reveals a chest or a key → its name in texts."""
 _NO_HELP = {"", "rupees", "essence", "rod of seasons", "rod_of_seasons"}
 
 
 def _progress(evidence: Evidence) -> Opinion:
-    """Milestones, small steps, or nothing: for places that are not on the map."""
+    """Level by milestones and small steps, for places outside the map."""
     rooms, changes = evidence.rooms, evidence.changes
     if rooms.first_visits is None and changes.rupees is None and changes.items_gained is None:
         return None, "rooms and inventory are unknown"
@@ -97,7 +97,7 @@ RULES: Mapping[str, Callable[[Evidence], Opinion]] = MappingProxyType(
 
 
 def usefulness(evidence: Evidence, world: World | None, objectives: Collection[int]) -> Opinion:
-    """Rule of the criterion dialog, for a player whose next objectives are these."""
+    """Rule of the criterion dialog, for a player with these next objectives."""
     dialog, share = evidence.dialog, evidence.share(evidence.dialog.steps)
     if not dialog.steps or share is None:
         return None, "no dialog was open" if dialog.steps == 0 else "dialog is unknown"
@@ -120,14 +120,14 @@ def usefulness(evidence: Evidence, world: World | None, objectives: Collection[i
 
 
 def concerns(world: World, said: Collection[str], objective: int) -> bool:
-    """Whether any of these texts names what an objective is about."""
+    """Whether any of these texts has words about an objective."""
     words = _words_on(world, objective)
     return any(words.search(" ".join(text.split()).casefold()) for text in said)
 
 
 @lru_cache(maxsize=512)
 def _words_on(world: World, number: int) -> re.Pattern[str]:
-    """What an objective gives, costs and takes, where it is done, what is opened for it first."""
+    """Pattern of an objective's rewards, costs, requirements, places, and earlier changes."""
     objective = world.objective(number)
     steps = (objective, *objective.first, *objective.places)
     found = {objective.title.removeprefix("the ")}
@@ -155,7 +155,7 @@ def _changes(objectives: Iterable[Objective]) -> Iterator[Change]:
 
 
 def _names_of(world: World, room: str) -> set[str]:
-    """The name of a place, its owner, and its last word if that names no other place."""
+    """The name of a place, its owner, and its last word if it is unique."""
     name = world.by_name[room].name
     owner, last = name.partition("'s ")[0], name.rpartition(" ")[2]
     unique = sum(other.name.endswith(last) for other in world.rooms) == 1

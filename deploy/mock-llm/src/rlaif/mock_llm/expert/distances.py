@@ -1,7 +1,7 @@
-"""Walking distances over the map of a world, with what the player owns.
+"""Walking distances on the map of a world, given the player's items.
 
 Dijkstra's algorithm from the targets backwards, over the tiles of all rooms in each of the four
-seasons: using the rod at a stump leads from one season to the next. One step is 16 pixels.
+seasons: using the rod at a stump changes to the next season. One step is 16 pixels.
 """
 
 import heapq
@@ -23,22 +23,22 @@ from rlaif.mock_llm.expert.world import (
 
 _JUMP = 2 * TILE
 _CHANGE_OF_SEASON = 20
-"""Cost in pixels: what the player would walk in the 20 frames that the rod takes."""
+"""Cost of using the rod in pixels: the walking distance in the 20 frames that it takes."""
 
 Node = tuple[Spot, int]
-"""A tile and the season."""
+"""A tile and a season."""
 Means = frozenset[str]
 """Items of the player, `boss_key`, `lever` while it is switched, `shutter` once the boss is beaten,
 and `door 3` for each locked door that is opened for objective 3 or an earlier one."""
 Targets = tuple[tuple[Spot, float], ...]
-"""Target tiles, each with the distance that remains from there, in pixels."""
+"""Target tiles, each with its remaining distance in pixels."""
 
 _TILES = tuple((row, column) for row in range(ROWS) for column in range(COLUMNS))
 _NEVER_STOOD_ON = {"jump", "turn", "light"}
 
 
 def opened_by(world: World, spot: Spot, season: int) -> Iterator[tuple[Way, Means]]:
-    """The ways in which the player comes onto a tile in a season, and what each needs."""
+    """Yield the ways to pass a tile in a season, each with its required means."""
     for way in world.ways(spot):
         if way.how in _NEVER_STOOD_ON or way.season not in (None, SEASONS[season]):
             continue
@@ -49,7 +49,7 @@ def opened_by(world: World, spot: Spot, season: int) -> Iterator[tuple[Way, Mean
 
 
 def moves(world: World, node: Node) -> Iterator[tuple[Node, float, str, Means]]:
-    """(next node, cost in pixels, what is done, what it needs) from a tile."""
+    """Yield (next node, cost in pixels, action, required means) for each move from a node."""
     spot, season = node
     if spot in world.passages:
         yield (world.passages[spot], season), 0.0, "walk", frozenset()
@@ -73,7 +73,7 @@ def moves(world: World, node: Node) -> Iterator[tuple[Node, float, str, Means]]:
 
 @lru_cache(maxsize=64)
 def distances(world: World, targets: Targets, means: Means) -> Mapping[Node, float]:
-    """Pixels to walk to a target, for each tile and season from which one can be reached.
+    """Walking distance to a target in pixels, for each node from which one is reachable.
 
     About 60 ms for a world of 30 rooms.
     """
@@ -99,7 +99,7 @@ def distances(world: World, targets: Targets, means: Means) -> Mapping[Node, flo
 
 @lru_cache(maxsize=8)
 def _predecessors(world: World) -> Mapping[Node, list[tuple[Node, float, Means]]]:
-    """Node → the nodes from which one move leads there, its cost and what it needs."""
+    """Node → (predecessor, cost of the move, required means) of each move to it."""
     before: dict[Node, list[tuple[Node, float, Means]]] = {}
     for room in world.rooms:
         for tile in _TILES:
@@ -114,10 +114,10 @@ def _predecessors(world: World) -> Mapping[Node, list[tuple[Node, float, Means]]
 def pixels_from(
     reached: Mapping[Node, float], room: str, at: tuple[int, int], season: int | None
 ) -> float:
-    """Pixels to walk from a point [x, y] of a room; infinity if no target can be reached.
+    """Walking distance in pixels from a point [x, y] of a room; infinite if no target is reachable.
 
-    Between the centres of two tiles the smaller distance counts. On a closed tile, such as a hole,
-    the nearest open tile counts. For an unknown season the smallest distance of all counts.
+    Between the centres of two tiles the smaller distance is used; on a closed tile, such as a hole,
+    that of the nearest open tile; for an unknown season, the smallest of all seasons.
     """
     seasons = range(4) if season is None else (season,)
     return min(_pixels_in(reached, room, at, each) for each in seasons)
@@ -135,6 +135,6 @@ def _pixels_in(reached: Mapping[Node, float], room: str, at: tuple[int, int], se
 
 
 def _between(tile: Tile, x: int, y: int) -> int:
-    """Pixels along the axes from the centre of a tile to a point."""
+    """Manhattan distance in pixels from the centre of a tile to a point."""
     row, column = tile
     return abs(x - (column * TILE + TILE // 2)) + abs(y - (row * TILE + TILE // 2))

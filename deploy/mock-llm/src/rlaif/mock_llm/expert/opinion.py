@@ -11,11 +11,11 @@ from rlaif.mock_llm.expert.world import World, world_of
 
 _DIALOG_VALUE = 0.1
 _PUZZLE_VALUES = {2: 0.1, 1: 0.05}
-"""Level → value of a puzzle, like that of a useful dialog in objectives."""
+"""Level → value of a puzzle in objectives, like that of a useful dialog."""
 _LEVEL_VALUE = 0.1
 """Value of a level of progress if the rise is unknown."""
 _DISTANCE_SHARE = 0.9
-"""Part of an objective that the distance to it accounts for, as in `QuestPosition.position`."""
+"""Part of an objective for the distance to it, as in `QuestPosition.position`."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class SegmentOpinion:
 
     Attributes:
         last: Number of the last objective.
-        levels: Criterion → level; None for an abstention. That of `progress` counts if the start or
-            the end is unknown; otherwise the rise does.
+        levels: Criterion → level; None for an abstention. That of `progress` is used only if the
+            start or the end is unknown, instead of the rise.
     """
 
     start: QuestPosition | None = None
@@ -70,7 +70,7 @@ def assess(evidence: Evidence) -> SegmentOpinion:
 
 
 def quest_position_at(position: float, last: int) -> QuestPosition:
-    """The place on the quest of a number on its scale, clipped to the scale."""
+    """The quest position of a number on its scale, clipped to the scale."""
     position = min(max(position, 0.0), last - 1 + _DISTANCE_SHARE)
     done = int(position)
     share = max(0.0, 1.0 - (position - done) / _DISTANCE_SHARE)

@@ -1,4 +1,4 @@
-"""Plans and single buttons of the expert: what a model that knows the world would answer."""
+"""Plans and single buttons of the expert, as a planner with knowledge of the world."""
 
 import itertools
 from collections import deque
@@ -32,7 +32,7 @@ _TOOLS = MappingProxyType(
         "bomb": "bombs", "dig": "shovel",
     }
 )  # fmt: skip
-"""How a tile is passed → the item that is used."""
+"""Action to pass a tile → the used item."""
 _BY_BUTTON_A = {"cut", "lift", "burn", "bomb", "dig", "unlock"}
 _MAX_MACROS = 8
 _MAX_TORCHES = 4
@@ -42,7 +42,7 @@ _DEEDS = MappingProxyType(
         "lever": "CUT",
     }
 )  # fmt: skip
-"""What ends an objective → the macro for it."""
+"""Action that completes an objective → its macro."""
 
 
 def plan(situation: Situation) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _plan(reason: str, macros: list[Macro], confidence: float) -> dict[str, Any]
 
 
 def _offer(text: str, world: World | None) -> Thing | None:
-    """What a question offers for sale."""
+    """The item for sale in a question, or None."""
     words = " ".join(text.split())
     if world is None:
         return None
@@ -89,9 +89,9 @@ def _offer(text: str, world: World | None) -> Thing | None:
 
 
 def _choice(situation: Situation, world: World | None) -> tuple[int, str]:
-    """(number of the answer, reason): yes to what the quest needs and the player can pay.
+    """(number of the answer, reason): yes to items that the quest needs and the player can pay.
 
-    A text without a question takes any number: its last page is closed.
+    For a text without a question, any number closes its last page.
     """
     offer = _offer(situation.text or "", world)
     if offer is None or world is None:
@@ -106,8 +106,8 @@ def _choice(situation: Situation, world: World | None) -> tuple[int, str]:
     return YES, f"the quest needs the {item}, and {price} coins are there"
 
 
-# Puzzles: which torches burn and whether the block was pushed is in the briefing; where chests
-# and keys are hidden is known of the world.
+# Puzzles: the briefing has the lit torches and the position of blocks; the world has the hidden
+# chests and keys.
 
 
 def _solution(
@@ -140,9 +140,9 @@ def _solution(
 
 
 def _buttons(situation: Situation, world: World, room: Room, tile: Tile) -> Iterator[Macro]:
-    """A block holds the button beside it, and the player steps on the others.
+    """Macros that press all buttons: a block holds the one beside it, the player steps on others.
 
-    Where a block has been pushed may be a button that it comes to hold: that one is the last.
+    A pushed block may also end on a button, which is the last one.
     """
     buttons = {thing.tile for thing in room.objects if thing.kind == "button"}
     left, blocks = set(situation.to_do.get("button", ())), situation.to_do.get("block", ())
@@ -168,7 +168,7 @@ def _at(kind: str, tile: Tile, **more: Any) -> Macro:
 
 
 def _round_trip(ground: Collection[Tile], start: Tile, goals: Iterable[Tile]) -> list[Tile]:
-    """The goals, at most four, in the order of the shortest walk past all of them."""
+    """The goals, at most four, in the order of the shortest path through all of them."""
     known = list(goals)[:_MAX_TORCHES]
     steps = {goal: _steps(ground, goal) for goal in (*known, start)}
 
@@ -181,7 +181,7 @@ def _round_trip(ground: Collection[Tile], start: Tile, goals: Iterable[Tile]) ->
 
 
 def _steps(ground: Collection[Tile], goal: Tile) -> dict[Tile, int]:
-    """Tile → steps to a neighbour of the goal, over this ground."""
+    """Tile → steps to a neighbour of the goal, over these tiles."""
     found, queue = {goal: 0}, deque([goal])
     while queue:
         row, column = here = queue.popleft()
@@ -194,11 +194,9 @@ def _steps(ground: Collection[Tile], goal: Tile) -> dict[Tile, int]:
     return found
 
 
-# Ways
-
-
+# Paths
 def _macros(world: World, moves: Iterable[Move]) -> list[Macro]:
-    """What is done on a way, up to the next room."""
+    """Macros for the actions on a path, up to the next room."""
     found: list[Macro] = []
     for move in moves:
         (room, tile), _ = move.here
@@ -222,7 +220,7 @@ def _macros(world: World, moves: Iterable[Move]) -> list[Macro]:
 
 
 def _deed(objective: Objective, room: Room) -> list[Macro]:
-    """What ends an objective in its room."""
+    """Macros that complete an objective in its room."""
     if objective.tile is None or objective.room != room.room:
         return []
     if objective.what == "dig":

@@ -1,6 +1,6 @@
-"""Positions on the quest as the expert sees them: the next objective and the distance to it.
+"""Positions on the quest by the expert: the next objective and the distance to it.
 
-Plain functions of a world and a moment; no server is needed for them.
+Pure functions of a world and a moment, usable without a server.
 """
 
 import math
@@ -36,18 +36,18 @@ HALF_SCREEN = 80
 
 _SPRING = 0
 _PARTS = {"torches": "e", "triggers": "&"}
-"""What shows a chest or a key → the sign of the places of work."""
+"""Element that reveals a chest or a key → its sign on the map."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """Facts that a single state does not show, and the rest of the evidence may.
+    """Facts that a single state does not contain, but the rest of the evidence may.
 
     Attributes:
         lever: The lever was hit.
-        boss_beaten: The boss is gone from this room.
+        boss_beaten: The boss of this room is defeated.
         door_opened: A small key has just opened a door of this room.
-        rooms: Rooms in which the player has been, as far as small keys open the way to them.
+        rooms: Visited rooms that are behind doors with small keys.
     """
 
     lever: bool = True
@@ -61,14 +61,14 @@ USUAL = Known()
 
 
 class Position(NamedTuple):
-    """The next objective, and the pixels to walk to it; infinite if no way is known."""
+    """The next objective and the walking distance in pixels; infinite if no path is known."""
 
     objective: int
     pixels: float
 
 
 class Move(NamedTuple):
-    """One step of a way: from where to where, and what is done."""
+    """One step of a path: start, end and action."""
 
     here: Node
     there: Node
@@ -76,9 +76,9 @@ class Move(NamedTuple):
 
 
 def position(world: World, moment: Moment, known: Known = USUAL) -> Position | None:
-    """Where a state is on the quest; None if the evidence does not show it.
+    """The position of a state on the quest; None if the evidence does not determine it.
 
-    Higher objectives are later ones; of the same objective, fewer pixels are nearer to it.
+    Higher objectives are later; for the same objective, fewer pixels are closer.
     """
     number, room = next_objective(world, moment, known), moment.room
     if number is None or room is None or room not in world.by_name or moment.at is None:
@@ -101,12 +101,12 @@ def quest_position(moment: Moment, known: Known = USUAL) -> QuestPosition | None
 
 
 def quest_positions(evidence: Evidence) -> tuple[QuestPosition | None, QuestPosition | None]:
-    """Positions at the start and the end; the lever, the boss and doors follow from other facts."""
+    """Positions at the start and the end; states of lever, boss and doors are inferred."""
     parts = evidence.puzzle.parts
     switches = (1, 1, 1) if parts is None else parts.get("switches_on", (0, 0, 0))
     beaten = evidence.enemies.left_at_end == 0
     keys, rooms = evidence.changes.keys, frozenset(evidence.rooms.in_order or ())
-    # If no key was spent, the doors that the player went through were open before.
+    # If no key was spent, the doors that the player passed were open before.
     start = Known(
         lever=switches[0] > 0,
         boss_beaten=beaten and not evidence.enemies.defeated,
@@ -125,7 +125,7 @@ def quest_positions(evidence: Evidence) -> tuple[QuestPosition | None, QuestPosi
 
 
 def next_objective(world: World, moment: Moment, known: Known = USUAL) -> int | None:
-    """Number of the first objective that is not done; None if the evidence does not show it."""
+    """Number of the first incomplete objective; None if the evidence does not determine it."""
     if moment.items is None:
         return None
     if moment.essences:
@@ -167,7 +167,7 @@ def _is_done(world: World, objective: Objective, moment: Moment, known: Known) -
 
 
 def _is_shown(objective: Objective, moment: Moment) -> bool:
-    """Whether possessions show it that stay."""
+    """Whether permanent possessions show that an objective is done."""
     done = objective.done
     return bool(
         not done.items.isdisjoint(moment.items or ())
@@ -176,11 +176,11 @@ def _is_shown(objective: Objective, moment: Moment) -> bool:
     )
 
 
-# Ways to it
+# Paths to it
 
 
 def way(world: World, moment: Moment, tile: Tile) -> Iterator[Move]:
-    """The shortest way from a tile to the next objective; nothing without one."""
+    """Yield the moves of the shortest path from a tile to the next objective, if any."""
     number = next_objective(world, moment)
     if number is not None:
         means = _means(world, number, moment, USUAL)
@@ -189,7 +189,7 @@ def way(world: World, moment: Moment, tile: Tile) -> Iterator[Move]:
 
 
 def way_to(world: World, moment: Moment, tile: Tile, spots: Iterable[Spot]) -> Iterator[Move]:
-    """The shortest way to one of these tiles with the items that are owned."""
+    """Yield the moves of the shortest path to one of these tiles with the owned items."""
     means = _relevant(world).intersection(moment.items or ())
     reached = distances(world, tuple((spot, 0.0) for spot in spots), means)
     yield from _downhill(world, moment, tile, reached, means)
@@ -198,7 +198,7 @@ def way_to(world: World, moment: Moment, tile: Tile, spots: Iterable[Spot]) -> I
 def _downhill(
     world: World, moment: Moment, tile: Tile, reached: Mapping[Node, float], means: Means
 ) -> Iterator[Move]:
-    """An unknown season counts as spring, in which every story starts."""
+    """Follow decreasing distances; an unknown season counts as spring, the initial one."""
     if moment.room not in world.by_name or not (tile[0] < ROWS and tile[1] < COLUMNS):
         return
     season = _season(moment)
@@ -217,12 +217,12 @@ def _downhill(
 
 
 def stands_for(world: World, number: int, moment: Moment) -> frozenset[Spot]:
-    """The tiles at which an objective is reached."""
+    """The tiles at which an objective is completed."""
     return _targets(world, number, _left(world, number, moment))
 
 
 def _left(world: World, number: int, moment: Moment) -> tuple[Step, ...]:
-    """Where an objective is done: of coins, where there are some left."""
+    """The places of an objective; for coins, those with coins left."""
     objective = world.objective(number)
     left = tuple(place for place in objective.places if place.rupees > (moment.rupees or 0))
     return left or objective.places or (objective,)
@@ -230,7 +230,7 @@ def _left(world: World, number: int, moment: Moment) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=64)
 def _targets(world: World, number: int, left: tuple[Step, ...]) -> frozenset[Spot]:
-    """Also the tiles at which a puzzle is worked on."""
+    """Tiles of the remaining steps, including those of their puzzles."""
     objective = world.objective(number)
     spots = {spot for step in left for spot in _stands(world, step)}
     room = world.by_name[objective.room]
@@ -279,7 +279,7 @@ def _lever_at(world: World) -> int:
 
 @lru_cache(maxsize=32)
 def _relevant(world: World) -> frozenset[str]:
-    """Items that open any tile, or without which an objective has a step more."""
+    """Items that open any tile, or save a step of an objective."""
     steps = (step.item for it in world.objectives for step in it.first)
     ways = (way for sign in world.signs.values() for way in sign.ways)
     return frozenset(steps).union(*(way.needs for way in ways)) - {"small_key", "boss_key", ""}
@@ -298,7 +298,7 @@ def _reached(
 
 
 def _via(world: World, step: Step, targets: Targets, means: Means) -> Targets:
-    """The stands of a step that comes first, after which there are `means`."""
+    """Target tiles of a preceding step, after which `means` are available."""
     reached = distances(world, targets, means)
     return tuple(
         (spot, min(reached.get((spot, season), math.inf) for season in range(4)))

@@ -1,4 +1,4 @@
-"""The state that a planner's question shows."""
+"""The state in a request to a planner."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ class Situation:
         moment: Room, position and possessions.
         tile: Position of the player.
         text: The open text, empty if it cannot be read; None if none is open.
-        to_do: Kind of an element, such as `torch` → the tiles of those that are left.
-        buttons: Item → the button that it is equipped on.
+        to_do: Kind of an element, such as `torch` → tiles of the remaining ones.
+        buttons: Item → the button to which it is assigned.
     """
 
     moment: Moment

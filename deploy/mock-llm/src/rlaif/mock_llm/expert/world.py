@@ -1,4 +1,4 @@
-"""A world as its world.json describes it (docs/adr/0038): rooms, doors and the objectives in order.
+"""A world as described by its world.json (docs/adr/0038): rooms, doors and ordered objectives.
 
 Rooms are `group/number`, both decimal, as in the evidence. Tiles are (row, column) of 16 pixels.
 """
@@ -17,7 +17,7 @@ Spot = tuple[str, Tile]
 """A tile of a room."""
 
 GAME = "seedling-vale"
-"""The world of evidence that names none."""
+"""The default world for evidence without a game."""
 
 ROWS, COLUMNS = 8, 10
 TILE = 16
@@ -30,11 +30,11 @@ SEASONS = ("spring", "summer", "autumn", "winter")
 
 
 class _Fact(BaseModel, frozen=True):
-    """Fields that the expert does not use are ignored."""
+    """Base class; fields that the expert does not use are ignored."""
 
 
 class Way(_Fact):
-    """How a tile is passed: what is done, which items that takes, and in which season only."""
+    """A way to pass a tile: action, required items, and season if limited to one."""
 
     how: str
     needs: frozenset[str]
@@ -42,14 +42,14 @@ class Way(_Fact):
 
 
 class Sign(_Fact):
-    """What a character of the maps means."""
+    """Meaning of a character of the maps."""
 
     name: str
     ways: tuple[Way, ...]
 
 
 class Door(_Fact):
-    """A tile that leads into another room."""
+    """A tile that leads to another room."""
 
     tile: Tile
     to: str
@@ -57,7 +57,7 @@ class Door(_Fact):
 
 
 class Thing(_Fact):
-    """An object of a room; `hidden` is what shows a chest or key."""
+    """An object of a room; `hidden` is the element that reveals a chest or key."""
 
     kind: str
     tile: Tile
@@ -87,9 +87,9 @@ class Room(_Fact):
 
 
 class Step(_Fact):
-    """Something to do: at one of the tiles `stands`, or anywhere in the room if there are none.
+    """A step at one of the tiles `stands`, or anywhere in the room if there are none.
 
-    `rupees`: the solution owns so many once the coins of this place are taken.
+    `rupees` are those owned in the solution once the coins of this place are taken.
     """
 
     what: str = ""
@@ -102,7 +102,7 @@ class Step(_Fact):
 
 
 class Done(_Fact):
-    """What shows that an objective is done; any one suffices."""
+    """Conditions that show that an objective is done; any one suffices."""
 
     items: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
@@ -113,7 +113,7 @@ class Done(_Fact):
 
 
 class Change(_Fact):
-    """A tile that is opened on the way, or a stump and the season that it is turned to."""
+    """A tile that is opened on the path, or a stump with the selected season."""
 
     room: str
     tile: Tile
@@ -121,7 +121,7 @@ class Change(_Fact):
 
 
 class Route(_Fact):
-    """The way of the solution from the objective before."""
+    """The path of the solution from the previous objective."""
 
     changes: tuple[Change, ...]
 
@@ -138,12 +138,12 @@ class Objective(Step, frozen=True):
 
     @property
     def lasts(self) -> bool:
-        """Whether possessions show for good that it is done."""
+        """Whether possessions show permanently that it is done."""
         return bool(self.done.items or self.done.boss_key or self.done.essences)
 
 
 class World(_Fact):
-    """All that the expert knows of a world. Two readings of it are two worlds."""
+    """The expert's knowledge of a world; compared by identity."""
 
     game: str
     signs: dict[str, Sign]
@@ -157,7 +157,7 @@ class World(_Fact):
 
     @cached_property
     def by_name(self) -> Mapping[str, Room]:
-        """Room → the room."""
+        """Rooms by name."""
         return {room.room: room for room in self.rooms}
 
     @cached_property
@@ -192,12 +192,12 @@ class World(_Fact):
         return self.by_name[room].map[row][column]
 
     def ways(self, spot: Spot) -> tuple[Way, ...]:
-        """How a tile is passed; in no way if it is solid."""
+        """The ways to pass a tile; empty if it is solid."""
         solid = spot[1] in self.by_name[spot[0]].solid
         return () if solid else self.signs[self.sign_at(spot)].ways
 
     def beside(self, spot: Spot, side: str) -> Spot | None:
-        """The neighbouring tile, also across the edge of the room; None where nothing is."""
+        """The neighbouring tile, also across the edge of the room; None if there is none."""
         room, (row, column) = spot
         row, column = row + AROUND[side][0], column + AROUND[side][1]
         if 0 <= row < ROWS and 0 <= column < COLUMNS:
@@ -206,12 +206,12 @@ class World(_Fact):
         return (there, (row % ROWS, column % COLUMNS)) if there else None
 
     def stump_beside(self, spot: Spot) -> Tile:
-        """The tile of the stump that is used from a tile."""
+        """The tile of the stump that can be used from a tile."""
         around = filter(None, (self.beside(spot, side) for side in AROUND))
         return next(it[1] for it in around if "turn" in {way.how for way in self.ways(it)})
 
     def ground(self, room: str) -> tuple[Tile, ...]:
-        """Tiles of a room on which one may walk in some season and stay in it."""
+        """Walkable tiles of a room in any season, without exits."""
         return tuple(
             (row, column)
             for row in range(ROWS)
@@ -222,7 +222,7 @@ class World(_Fact):
 
 
 def world_of(game: str | None) -> World | None:
-    """The world of a game; Seedling Vale if none is named, None if nothing is known of it."""
+    """The world of a game, by default Seedling Vale; None for an unknown game."""
     text = world_json(game or GAME)
     return None if text is None else _read(text)
 

@@ -1,1 +1,1 @@
-"""What a judge may know of a segment."""
+"""Evidence about segments for judges."""

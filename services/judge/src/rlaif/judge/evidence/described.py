@@ -1,7 +1,7 @@
-"""One line of states.jsonl as a judge may read it: typed, and None for whatever is missing or odd.
+"""One line of states.jsonl, typed for judges; missing and malformed values are None.
 
 Words come from the memory of a game, which is not trusted: a word outside a fixed vocabulary
-becomes `other`, so that nothing can be injected into a prompt. The one exception is `said`.
+becomes `other`, so that nothing can be injected into a prompt. The only exception is `said`.
 """
 
 import math
@@ -29,30 +29,30 @@ VOCABULARY = frozenset(
         *SEASON_POWERS.values(),
     }
 )
-"""Inputs, areas, seasons and items; games and places have sets of their own."""
+"""Inputs, areas, seasons and items; games and places have separate sets."""
 
 PUZZLE_PARTS = ("buttons_pressed", "switches_on", "toggles_on", "torches_lit")
 
 MAX_SAID_CHARACTERS = 160
 
 _SAFE_CHARACTERS = frozenset(string.ascii_letters + string.digits + " .,:;!?'\"()-+/&%")
-"""What a text box of the game can show; none of them is markup in a prompt."""
+"""Characters of the game's text boxes; none of them is markup in a prompt."""
 
 
 def _number(value: object) -> int | float | None:
-    """A finite number; booleans are not numbers."""
+    """A finite number, else None; booleans are not numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return value
 
 
 def _flag(value: object) -> bool | None:
-    """A boolean; the integers 0 and 1 count too."""
+    """A boolean or one of the integers 0 and 1, else None."""
     return bool(value) if value in (0, 1) and isinstance(value, int) else None
 
 
 def _count(value: object) -> int | None:
-    """A whole number, or the length of a list."""
+    """An integer, or the length of a list; else None."""
     if isinstance(value, list | tuple):
         return len(value)
     found = _number(value)
@@ -72,7 +72,7 @@ _word = _word_of(VOCABULARY.__contains__)
 
 
 def _words(value: object) -> tuple[str, ...] | None:
-    """The words of a list; of `{"name": …}` entries the names, of a mapping the true keys."""
+    """The words of a list, the names of `{"name": …}` entries, or the true keys of a mapping."""
     if isinstance(value, Mapping):
         value = [name for name, held in value.items() if held]
     if not isinstance(value, list | tuple):
@@ -158,7 +158,7 @@ class DescribedState(BaseModel):
 
     @cached_property
     def room(self) -> str | None:
-        """`group/room`; None when either is unknown."""
+        """`group/room`; None if either is unknown."""
         if self.room_group is None or self.room_index is None:
             return None
         return f"{int(self.room_group)}/{int(self.room_index)}"
@@ -170,7 +170,7 @@ class DescribedState(BaseModel):
 
     @cached_property
     def items(self) -> tuple[str, ...] | None:
-        """Owned items without those of a dungeon; in Oracle of Seasons with the rod's powers."""
+        """Owned items without those of dungeons; in Oracle of Seasons with the rod's powers."""
         if self.owned is None or self.game != ORACLE_OF_SEASONS:
             return self.owned
         powers = (SEASON_POWERS.get(season) for season in self.seasons_owned or ())
@@ -178,7 +178,7 @@ class DescribedState(BaseModel):
 
     @cached_property
     def said(self) -> str | None:
-        """What the text box says, of a known game only: one line of safe characters, cut short."""
+        """Text of the text box, for known games only: one line of safe characters, truncated."""
         known = self.game is not None and is_named_game(self.game)
         if not known or self.text is None or self.dialog is not True:
             return None

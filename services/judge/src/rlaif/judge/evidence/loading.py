@@ -39,7 +39,7 @@ def load_segment(store: ObjectStore, of: SegmentExported | ScoreRecord) -> Loade
 
     Raises:
         ObjectNotFoundError: An object is missing.
-        CorruptSegmentError: A digest, a size or a shape is wrong.
+        CorruptSegmentError: A digest, size or shape is wrong.
         StoreUnavailableError: The store did not answer.
     """
     key = of.manifest_key
@@ -56,7 +56,7 @@ def load_pictures(
 ) -> list[tuple[bytes, int]]:
     """At most `limit` evenly spaced PNG files, each with the decision step before it.
 
-    Blocks; raises as `load_segment` does.
+    Blocks; raises like `load_segment`.
     """
     if len(manifest.picture_steps) != len(manifest.pictures):
         raise CorruptSegmentError(f"segment {manifest.segment_id} has pictures without a step")
@@ -89,7 +89,7 @@ def _load_records(store: ObjectStore, manifest: SegmentManifest) -> list[StateRe
 def _load_picture(store: ObjectStore, manifest: SegmentManifest, file: StoredFile) -> bytes:
     data = _fetch_file(store, manifest, file)
     size = data[_PNG_SIZE]
-    # Check the decoded size in the header: a small file can hold a huge picture.
+    # Check the decoded size in the header: a small file may contain a huge picture.
     sides = (int.from_bytes(size[:4]), int.from_bytes(size[4:]))
     if not data.startswith(_PNG_MAGIC) or not all(0 < s <= _MAX_PIXELS_PER_SIDE for s in sides):
         raise CorruptSegmentError(f"{file.key} is not a PNG of a game screen")

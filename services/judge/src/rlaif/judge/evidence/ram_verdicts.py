@@ -1,8 +1,8 @@
-"""Levels that the RAM determines without a judge, computed from the evidence.
+"""Levels that follow from RAM without a judge, computed from the evidence.
 
-The anchors of the rubric name facts; if these are in the RAM, a language model can only repeat them
-or get them wrong. The levels are used as scores, for `rlaif.judge.rubric.votes.COMPUTED`, and as
-known levels to measure the judges' accuracy.
+The anchors of the rubric name facts; if these are in RAM, a language model can only repeat them or
+get them wrong. The levels are used as scores, for `rlaif.judge.rubric.votes.COMPUTED`, and as known
+levels to measure the judges' accuracy.
 """
 
 from collections.abc import Container
@@ -14,13 +14,13 @@ _MOSTLY = 0.6
 """Share of steps above which an activity dominates the segment."""
 
 _STUCK = 0.9
-"""Share of steps with an open text above which the player is stuck in it."""
+"""Share of steps with an open text above which the player counts as stuck in it."""
 
 
 def ram_verdicts(evidence: Evidence, kinds: Container[str]) -> dict[str, int | NoVote]:
     """Criterion → level, or `INSUFFICIENT`, for criteria that need no judge.
 
-    `kinds` are of `COMPUTED`; what the RAM does not show is left to the judges.
+    `kinds` are from `COMPUTED`; criteria that RAM does not determine are left to the judges.
     """
     decided: dict[str, int | NoVote | None] = {}
     if "novelty" in kinds:
@@ -34,7 +34,7 @@ def ram_verdicts(evidence: Evidence, kinds: Container[str]) -> dict[str, int | N
 
 
 def ram_levels(evidence: Evidence) -> dict[str, int]:
-    """Criterion → level that follows from the anchors and the RAM, where it does."""
+    """Criterion → level, for criteria whose level follows from the anchors and RAM."""
     found = {
         "progress": _progress(evidence),
         "dialog": _dialog(evidence),
@@ -48,8 +48,8 @@ def ram_levels(evidence: Evidence) -> dict[str, int]:
 def known_rise(evidence: Evidence) -> int | None:
     """Level of the rise on the quest, if it is known without a guide: None for most segments.
 
-    1 when start and end are equal. After gains it is unknown: a map or a tool may be optional, and
-    an essence was no distance away. So it is after a death: the respawn point may be closer.
+    1 if start and end are equal. After gains it is unknown, as a map or a tool may be optional and
+    an essence changes the objective; also after a death, as the respawn point may be closer.
     """
     start, end = evidence.start, evidence.end
     placed = start.room is not None and start.at is not None
@@ -93,14 +93,14 @@ def _helpless(evidence: Evidence) -> bool:
 
 
 def _dialog(evidence: Evidence) -> int | None:
-    """0 for a text that never closed; whether another was useful is up to the judge."""
+    """0 for a text that never closed; judges decide whether another one was useful."""
     share, closed = evidence.share(evidence.dialog.steps), evidence.dialog.closed
     stuck = bool(evidence.dialog.open_at_end) and closed == 0 and (share or 0.0) > _STUCK
     return 0 if stuck else None
 
 
 def _puzzle(evidence: Evidence) -> int | None:
-    """2 if something opened, 1 or 0 by whether a part changed; None without a puzzle."""
+    """2 if something opened, 1 if a part changed, else 0; None without a puzzle."""
     puzzle = evidence.puzzle
     if _any_gain(puzzle.events_done, puzzle.items_taken, evidence.changes.keys):
         return 2
@@ -110,7 +110,7 @@ def _puzzle(evidence: Evidence) -> int | None:
 
 
 def _absent(evidence: Evidence) -> dict[str, int | NoVote | None]:
-    """`INSUFFICIENT` for criteria that do not apply; nothing if that is unknown."""
+    """`INSUFFICIENT` for each criterion that certainly does not apply."""
     found: dict[str, int | NoVote | None] = {}
     if evidence.dialog.steps == 0:
         found["dialog"] = NoVote.INSUFFICIENT

@@ -1,6 +1,6 @@
 """Draws the pictures of a segment side by side with the player's path.
 
-A single frame does not show where the player came from; a line does. Frames are scaled by two,
+A single frame does not show the origin of the player; a line does. Frames are scaled by two,
 because one token of a vision model covers about two tiles of this game.
 """
 
@@ -23,9 +23,9 @@ Point = tuple[int, int]
 _SCALE = 2
 _COLUMNS = 2
 _STATUS_BAR = 16
-"""Rows at the top of a frame that show hearts and money, not the room."""
+"""Pixel rows at the top of a frame with hearts and money."""
 _ROOM_WIDTH, _ROOM_HEIGHT = 160, 128
-"""The part of a room on one screen; in a larger room the camera follows the player."""
+"""Visible part of a room in pixels; in a larger room the camera follows the player."""
 _LARGE_WIDTH, _LARGE_HEIGHT = 240, 176
 _PATH = (255, 0, 0)
 _GROUND = (128, 128, 128)
@@ -36,7 +36,7 @@ class Frame:
     """One frame of the strip.
 
     Attributes:
-        png: The screen, 160x144; None for a grey one.
+        png: The screen, 160x144; None for a grey frame.
         path: Positions [x, y] in this frame's room, oldest first; the last one is current.
         large: The room is larger than the screen.
     """
@@ -47,9 +47,9 @@ class Frame:
 
 
 def load_strip(store: ObjectStore, segment: LoadedSegment, limit: int) -> bytes | None:
-    """A PNG of at most `limit` frames; None when the segment has no pictures. Blocks.
+    """A PNG of at most `limit` frames; None if the segment has no pictures. Blocks.
 
-    Raises what `rlaif.judge.evidence.loading.load_pictures` raises.
+    Raises the errors of `rlaif.judge.evidence.loading.load_pictures`.
     """
     pictures = load_pictures(store, segment.manifest, limit)
     if not pictures:
@@ -61,7 +61,7 @@ def load_strip(store: ObjectStore, segment: LoadedSegment, limit: int) -> bytes 
 
 
 def frames(pictures: Sequence[tuple[bytes, int]], states: Sequence[DescribedState]) -> list[Frame]:
-    """Pictures, each with the path through its room up to the step after which it was taken."""
+    """Frames of the pictures, each with the path through its room up to the picture's step."""
     made = []
     for png, step in pictures:
         room = states[step].room if step < len(states) else None
@@ -116,7 +116,7 @@ def _screen(png: bytes | None) -> Image.Image:
 def _camera(at: Point) -> Point:
     """Top left corner of the visible part of a large room.
 
-    The camera is not part of the description; it follows the player and stops at the edges.
+    Descriptions do not contain the camera; it follows the player and stops at the edges.
     """
     x = min(max(0, at[0] - _ROOM_WIDTH // 2), _LARGE_WIDTH - _ROOM_WIDTH)
     y = min(max(0, at[1] - _ROOM_HEIGHT // 2), _LARGE_HEIGHT - _ROOM_HEIGHT)

@@ -1,7 +1,7 @@
 """Summarizes the states of a segment as evidence: about 600 tokens of JSON.
 
-No reward, id, step number of the run or fact about the policy is included: a judge that sees them
-echoes them. Only what is named here passes, so a new field of the description cannot leak in.
+No reward, id, step number of the run or fact about the policy is included, because judges would
+echo them. Only the fields named here are used, so new fields of the description cannot leak in.
 """
 
 from collections import Counter
@@ -59,7 +59,7 @@ def summarise(states: States) -> Evidence:
 def where_in_room(at: Point, *, large: bool) -> str:
     """One of nine parts of the room, and the edges within one tile of the player.
 
-    A model infers from "west edge" which exit is near; from [9, 71] it has to compute it.
+    A model infers the nearest exit from "west edge"; from [9, 71] it would have to compute it.
     """
     sizes = _LARGE if large else _SMALL
     row, column = _third(_ROWS, at[1], sizes[1]), _third(_COLUMNS, at[0], sizes[0])
@@ -110,10 +110,10 @@ def _moment(state: DescribedState) -> Moment:
 
 
 def _owned(state: DescribedState) -> tuple[str, ...] | None:
-    """Items with the dungeon's map and compass; each name once, in the order of the game."""
+    """Items including the dungeon's map and compass, without duplicates, in game order."""
     if state.items is None:
         return None
-    # The boss key is a fact of its own.
+    # The boss key is a separate fact.
     of_dungeon = (name for name in state.dungeon_items or () if name != "boss_key")
     return tuple(dict.fromkeys([*state.items, *of_dungeon]))
 
@@ -134,14 +134,14 @@ def _rooms(states: States) -> Rooms:
 
 
 def _places(states: States) -> tuple[str, ...] | None:
-    """Names of the rooms, else their areas; None when no room has a name."""
+    """Names of the rooms, else their areas; None if no room has a name."""
     if not any(state.place for state in states):
         return None
     return tuple(state.place or state.area or OTHER for state in states)
 
 
 class _Step(NamedTuple):
-    """From one state to the next."""
+    """Transition from one state to the next."""
 
     pixels: int
     left_room: bool
@@ -231,7 +231,7 @@ def _enemies(states: States) -> Enemies:
 
 
 def _puzzle(states: States) -> Puzzle:
-    """Puzzle parts that were ever in use, and what the room did in response."""
+    """Puzzle parts that were ever in use, and the resulting events of the room."""
     known = [state.puzzle for state in states if state.puzzle is not None]
     ranges = {name: _range(known, name) for name in PUZZLE_PARTS}
     return Puzzle(
@@ -242,13 +242,13 @@ def _puzzle(states: States) -> Puzzle:
 
 
 def _range(puzzles: Sequence[dict[str, int | float]], name: str) -> tuple[float, float, float]:
-    """(first, highest, last) value of a part; zeros when there is none."""
+    """(first, maximum, last) value of a part; zeros if it does not exist."""
     read = [puzzle[name] for puzzle in puzzles if name in puzzle] or [0]
     return read[0], max(read), read[-1]
 
 
 def _came_true(flags: Iterable[tuple[str | None, bool | None]]) -> int | None:
-    """How often a flag of a room, given as (room, flag), became true inside that room."""
+    """Number of times that a flag of (room, flag) pairs became true within one room."""
     known = [(room, flag) for room, flag in flags if flag is not None]
     if not known:
         return None

@@ -1,1 +1,1 @@
-"""Comparisons of two segments that scores alone cannot order."""
+"""Side-by-side comparisons of segments that scores alone do not order."""

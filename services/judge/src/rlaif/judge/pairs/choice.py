@@ -1,8 +1,8 @@
 """Chooses pairs of segments: recent ones that nearly tie, and those that the reward model requests.
 
 The list of requests is optional: if it is missing, outdated or invalid there are fewer comparisons.
-Several replicas read the same list. Each takes pairs from its head at a position of its own and
-skips those that are stored already; `put_once` decides between two that took the same pair.
+Several replicas read the same list. Each takes pairs from its own position near the head and skips
+stored ones; if two replicas take the same pair, `put_once` accepts one result.
 """
 
 import hashlib
@@ -29,11 +29,11 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 MARGIN = 0.05
 """Segments nearly tie if their rises on the quest differ by at most this, in objectives (half a
-screen is 0.045), or their rubric means where no rise is known."""
+screen is 0.045), or their rubric means if no rise is known."""
 
 _READ_INTERVAL_SECONDS = 30.0
 _HEAD = 8
-"""Pairs among which a replica takes one: more than there are replicas."""
+"""Number of pairs at the head from which a replica takes one; more than the replicas."""
 _LEARNED_BESIDE_THE_RISE = ("dialog", "puzzle")
 
 
@@ -66,10 +66,10 @@ def newest_partner(one: Scored, others: Iterable[Scored], tie: Tie) -> Scored | 
 
 
 def nearly_tie(one: ScoreRecord, other: ScoreRecord) -> bool:
-    """Whether the scores of two segments hardly order them.
+    """Whether the scores of two segments are nearly equal.
 
-    Compared are the rise on the quest, dialog and puzzle; or the rubric means, if neither segment
-    has a position on the quest. If only one has, it is not a tie.
+    Compares the rise on the quest, dialog and puzzle, or the rubric means if neither segment has a
+    position on the quest. If only one has, it is not a tie.
     """
     if one.quest is not None and other.quest is not None:
         near = abs(one.quest.rise - other.quest.rise) <= MARGIN
@@ -82,9 +82,9 @@ def nearly_tie(one: ScoreRecord, other: ScoreRecord) -> bool:
 
 
 def ram_ties(one: ScoreRecord, other: ScoreRecord) -> bool:
-    """Whether neither the RAM nor the quest orders two segments.
+    """Whether neither RAM nor the quest orders two segments.
 
-    An unknown rise is no difference: then only the pictures show it.
+    An unknown rise counts as equal: then only the pictures show a difference.
     """
     if not one.truth or one.truth != other.truth:
         return False
@@ -99,7 +99,7 @@ def _same_level(one: ScoreRecord, other: ScoreRecord, name: str) -> bool:
 
 
 class RequestedPairs:
-    """The rest of the newest list. Used by one thread at a time; calls block."""
+    """The remaining pairs of the newest list. Not thread-safe; calls block."""
 
     def __init__(
         self,
@@ -119,9 +119,9 @@ class RequestedPairs:
         self._taken: set[tuple[str, str]] = set()
 
     def take(self, segment_id: str) -> WantedPair | None:
-        """A pair near the head of the list that is not compared yet; None if there is none.
+        """Take a pair near the head of the list that is not compared yet; None if there is none.
 
-        The id of the segment that was just scored selects it: replicas score different ones.
+        The id of the last scored segment selects it, which differs between replicas.
         """
         if self._clock() >= self._next_read:
             self._next_read = self._clock() + _READ_INTERVAL_SECONDS
@@ -155,7 +155,7 @@ class RequestedPairs:
         ]
 
     def _wanted(self) -> tuple[WantedPair, ...]:
-        """The pairs of the list; none if it is for another configuration."""
+        """The pairs of the list; empty if it is for another configuration."""
         data = self._models.get(keys.WANTED_COMPARISONS)
         wanted = WantedComparisons.model_validate_json(data)
         return wanted.pairs if wanted.judge_config == self._judge_config else ()

@@ -1,9 +1,9 @@
 """Compares pairs of segments and stores the results.
 
-After a segment is scored there may be one comparison, of one of three kinds that take turns: a pair
-about which the reward model's networks disagree; two recent segments with equal RAM facts, with
-pictures of both; two recent segments with nearly equal scores. A failure costs a comparison, never
-a score.
+After a segment is scored, there may be one comparison, alternating between three kinds: a pair on
+which the reward model's networks disagree; two recent segments with equal RAM facts, with pictures
+of both; two recent segments with nearly equal scores. A failure affects a comparison, never a
+score.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ _TIES: dict[Kind, Tie] = {"near_tie": nearly_tie, "ram_tie": ram_ties}
 
 
 class Comparisons:
-    """Chooses pairs, has them compared, and stores the records."""
+    """Chooses pairs, requests their comparison, and stores the records."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Comparisons:
         on_compared: OnCompared,
         excluded: Callable[[], Container[str]] = frozenset,
     ) -> None:
-        """After a `share` of the segments; a kind without one of `judges` is left out.
+        """Compare after a `share` of the segments; kinds without one of `judges` are omitted.
 
         Judges that are `excluded` for any criterion are not asked.
         """
@@ -77,12 +77,12 @@ class Comparisons:
         self._excluded = excluded
         self._recent: deque[Scored] = deque(maxlen=_MAX_RECENT)
         self._turns = list(KINDS)
-        """The kind served longest ago comes first, so that none waits behind a frequent one."""
+        """Least recently used kind first, so that no kind starves behind a frequent one."""
         # The requested pairs are used by one thread at a time.
         self._choosing = asyncio.Lock()
 
     async def after_scoring(self, scored: Scored) -> None:
-        """Compare one pair if the segment that was just scored is in the share."""
+        """Compare one pair if the scored segment is in the share."""
         recent = tuple(reversed(self._recent))
         if scored.record.weighted is not None:
             self._recent.append(scored)
@@ -146,7 +146,7 @@ class Comparisons:
             self._failed("uncertain", "outage", error)
             return None
         if first.record.distrusted or second.record.distrusted:
-            # A comparison refers to the scores it was based on, and these will be replaced.
+            # A comparison refers to its scores, and provisional ones will be replaced.
             self._on_compared(pair.why, "provisional", None)
             return None
         return Pair(pair.why, first, second)

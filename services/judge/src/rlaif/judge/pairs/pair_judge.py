@@ -1,7 +1,7 @@
 """Asks one judge which of two segments is better, in both orders.
 
-Language models are biased towards one of the two positions, by a share that depends on model and
-prompt. So a pair is asked in both orders, and a preference that follows the position is a tie.
+Language models are biased towards one of the two positions, depending on model and prompt. So each
+pair is shown in both orders, and a preference that follows the position counts as a tie.
 """
 
 import asyncio
@@ -174,7 +174,7 @@ def comparison_messages(
 ) -> tuple[Message, ...]:
     """Chat messages: the frozen part first, then both segments as one fenced block.
 
-    Pictures come last, so that the prefix of the text stays cacheable.
+    Pictures are last, so that the text prefix remains cacheable.
     """
     question = COMPARISON.format(insufficient=INSUFFICIENT)
     block = fence(EvidencePair(segment_1=shown_first, segment_2=shown_second).model_dump())
@@ -198,7 +198,7 @@ def _illustrated(text: str, strips: Strips) -> list[dict[str, Any]]:
 
 
 def read_comparison(text: str) -> tuple[Preference | None, str]:
-    """(preference, or None for an abstention; rationale), else InvalidAnswerError."""
+    """(preference, or None for an abstention; rationale); raises InvalidAnswerError."""
     rationale, answer = parse_answer(text, "better")
     better = choice_of(answer["better"])
     if better == INSUFFICIENT:

@@ -25,7 +25,7 @@ from rlaif.llm.route import Completion, Route
 
 Outcome = Literal["ok", "invalid", "throttled", "error", "timeout"]
 OnCall = Callable[[JudgeCallRecord], Awaitable[None]]
-"""Called with every call as soon as it ends."""
+"""Called with the record of every call as soon as it ends."""
 
 _DETAIL_CHARACTERS = 300
 _ANSWER_CHARACTERS = 2000
@@ -42,7 +42,7 @@ class JudgeCall:
     on_call: OnCall
 
     async def complete(self, *, retry: bool = True, cached: bool = False) -> Completion:
-        """Raises ModelError as `Route.complete` does; the caller records a success."""
+        """Send the request; raises like `Route.complete`. The caller records a success."""
         return await self.route.complete(
             self.request, on_failure=self._failed, retry=retry, cached=cached
         )
@@ -122,5 +122,5 @@ def _outcome_of(error: ModelError) -> Outcome:
 
 
 def reported_outcome(record: JudgeCallRecord) -> str:
-    """The outcome of a call for metrics: with `refused` and `length` apart."""
+    """The outcome of a call for metrics, with separate `refused` and `length`."""
     return record.fault if record.fault in ("refused", CUT_OFF) else record.outcome

@@ -1,15 +1,15 @@
-"""The panel: decides which judges are asked about a segment, asks them, and counts their votes.
+"""The panel: selects the judges for a segment, asks them, and counts their votes.
 
 A judge has at most two frozen prompts per game: all of its criteria, or only those that are never
-wholly computed. So the prefix cache of its server keeps two prefixes, not one for each segment.
+computed completely. So its server's prefix cache holds two prefixes, not one per segment.
 
-An outage of any route ends the whole round, so that a score never depends on which judges happened
-to be available. A route that was out of use for too long is left out, which is the reason of the
-abstentions of its criteria. What only an audit needs is asked once and never waited for.
+An outage of any route ends the whole round, so that a score does not depend on which judges happen
+to be available. A route that has been down for too long is omitted, and its criteria abstain with
+that reason. Requests for audits only are sent once without retries.
 
-An answer that cannot be parsed is requested once more with another seed, one that was cut off with
-twice the tokens; after that the vote is lost. If nearly all answers of the route cannot be parsed,
-the route counts as down instead.
+An answer that cannot be parsed is requested once more with another seed, a truncated one with twice
+the tokens; after that the vote is lost. If nearly all answers of the route cannot be parsed, the
+route counts as down instead.
 """
 
 import asyncio
@@ -55,13 +55,13 @@ Excluded = Mapping[str, frozenset[str]]
 """Judge → criteria on which its votes do not count."""
 
 AUDIT_SECONDS = 30.0
-"""How long a complete score may wait for the audit of its segment."""
+"""Maximum delay of a complete score by the audit of its segment."""
 
 _UNREAD = (NoVote.ROUTE_UNREADABLE, NoVote.INVALID, NoVote.CUT_OFF)
-"""No readable answer: the score is provisional."""
+"""Reasons without a readable answer: the score is provisional."""
 _ALL_BROKEN_RETRY_SECONDS = 3.0
 _RECOVERY_SECONDS = 40.0
-"""After an outage of all routes: how long it may take until each has been probed again."""
+"""Time after an outage of all routes within which each is probed again."""
 _REPAIR_SEED = 1000
 
 
@@ -82,13 +82,13 @@ class Poll:
 
 @dataclass(frozen=True)
 class Case:
-    """What is judged.
+    """Input of the panel.
 
     Attributes:
         evidence: Facts about one segment.
         strip: PNG of its pictures with the player's path.
         decided: Criteria that need no judge, with their level or the reason for none.
-        audit: Ask for these criteria as well, and keep the votes apart.
+        audit: Whether to request votes on these criteria too, which are kept separate.
     """
 
     evidence: Evidence
@@ -108,8 +108,8 @@ class PanelResult:
         results: Every criterion of every judge.
         audits: Votes on criteria that were decided without a judge.
         quest: Start and end on the quest, if a judge answered it.
-        unread: Judges whose answers could not be read: the score is provisional.
-        heard: Results of all judges asked, excluded ones too, where the criterion applies.
+        unread: Judges whose answers could not be parsed: the score is provisional.
+        heard: Results of all asked judges, including excluded ones, on applicable criteria.
     """
 
     results: Results
@@ -130,9 +130,9 @@ class Panel:
         *,
         excluded: Callable[[], Excluded] = dict,
     ) -> None:
-        """`routes` are by name of the judge.
+        """`routes` are by judge name.
 
-        A judge without other criteria than `excluded` ones is asked in audits only.
+        A judge with `excluded` criteria only is asked in audits only.
         """
         self._judges = judges
         self._routes = routes
@@ -145,7 +145,7 @@ class Panel:
         """Ask for all votes and count them.
 
         Raises:
-            OutageError: A route does not work, or all are out of use.
+            OutageError: A route, or all of them, cannot be used.
         """
         excluded, game = self._excluded(), case.evidence.end.game
         required = judges_needed(self._judges, case.decided, audit=False)
@@ -187,8 +187,8 @@ class Panel:
     def _require_a_route(self) -> None:
         """Raise OutageError if no judge can be asked: without any vote there is no score.
 
-        When all routes break, the probes find one outage after the other; a route in an outage that
-        is still waited for counts as unavailable.
+        If all routes fail, probes detect the outages one by one; a route in an outage for which
+        callers still wait counts as unavailable.
         """
         uses: list[tuple[Route, Modality]] = [
             (self._routes[judge.name], "pictures" if judge.pictures else "text")
@@ -202,11 +202,11 @@ class Panel:
             self._all_broken_at = now
             raise OutageError(f"no judge can be asked: {reason}", _ALL_BROKEN_RETRY_SECONDS)
         if now - self._all_broken_at < _RECOVERY_SECONDS:
-            # The routes recover one after the other, as each is probed.
+            # The routes recover one by one, when each is probed.
             raise OutageError("the judges are recovering", _ALL_BROKEN_RETRY_SECONDS)
 
     async def _audit(self, judge: Judge, case: Case, on_call: OnCall) -> Poll:
-        """Votes that no score needs; none if they are not available at once."""
+        """Votes for audits only; none if they are not available immediately."""
         try:
             async with asyncio.timeout(min(AUDIT_SECONDS, self._routes[judge.name].deadline())):
                 return await self._poll(judge, case, on_call, retry=False)
@@ -222,13 +222,13 @@ class Panel:
         """The votes of a briefed judge, counted.
 
         Raises:
-            ExceptionGroup: Of ModelErrors; without `retry` as soon as a call fails.
+            ExceptionGroup: Of ModelErrors; without `retry`, when the first call fails.
         """
         limit, votes = self._settings.votes, list[Vote]()
         while len(votes) < limit:
             more = limit
             if self._settings.adaptive:
-                # Two at once, then one at a time: two votes that agree are enough.
+                # Two concurrently, then one at a time: two equal votes suffice.
                 more = min(1 if votes else 2, limit - len(votes))
             async with asyncio.TaskGroup() as group:
                 asked = [
@@ -269,7 +269,7 @@ class Panel:
                 lost, reason = NoVote.CUT_OFF, error
                 self._report(judge, error)
                 if error.runs_away or 2 * tokens > room:
-                    break  # the same question would be cut off again
+                    break  # the same request would be truncated again
                 tokens *= 2
             except UnreadableAnswerError as error:
                 lost, reason = NoVote.INVALID, error
@@ -318,8 +318,8 @@ def judges_needed(
 ) -> tuple[Judge, ...]:
     """The judges that are asked, each with one of its two sets of criteria.
 
-    An `audit` also asks the judges of a decided level for all of their criteria, to measure their
-    accuracy. A criterion that does not apply to the segment cannot be audited.
+    An `audit` also asks the judges of decided levels for all of their criteria, to measure their
+    accuracy. Criteria that do not apply to the segment cannot be audited.
     """
     computed = COMPUTED_WHOLLY & decided.keys()
     asked = []
@@ -329,13 +329,13 @@ def judges_needed(
         if audit and any(type(decided.get(name)) is int for name in names):
             asked.append(judge)
         elif core and any(criterion.name not in decided for criterion in core.criteria):
-            # Either all computed criteria are decided, or the whole judge is asked.
+            # Omit the computed criteria only if all of them are decided.
             asked.append(core if names & COMPUTED_WHOLLY <= computed else judge)
     return tuple(asked)
 
 
 def in_share(purpose: str, segment_id: str, share: float) -> bool:
-    """Whether a segment is in the share selected for a purpose; deterministic by id."""
+    """Whether a segment is in the share for a purpose; deterministic, by its id."""
     digest = hashlib.sha256(f"{purpose}:{segment_id}".encode()).digest()
     return int.from_bytes(digest[:4]) < share * 2**32
 
@@ -353,7 +353,7 @@ def count(judge: Judge, votes: Sequence[Vote]) -> Poll:
 
 
 def enough(judge: Judge, votes: Sequence[Vote], limit: int) -> bool:
-    """Whether adaptive voting may stop: two votes agree on everything that is asked."""
+    """Whether adaptive voting may stop because two votes agree on all criteria."""
     cast: list[Sequence[Hashable]] = [_ballots(votes, each.name) for each in judge.rated]
     if judge.tells_quest:
         ballots = _quest_ballots(votes)
@@ -373,7 +373,7 @@ def _quest_ballots(votes: Sequence[Vote]) -> list[QuestVote | NoVote]:
 
 
 def first_outage(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The outage that ended the round; an error of another kind is a bug and comes first."""
+    """The outage that ended the round, or an error of another type, which is a bug."""
     _, others = failures.split(OutageError)
     failure: BaseException = others or failures
     while isinstance(failure, BaseExceptionGroup):

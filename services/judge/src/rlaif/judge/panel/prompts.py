@@ -21,14 +21,14 @@ from rlaif.llm.fence import fence
 from rlaif.llm.settings import PLAIN, DialectSettings
 
 PROMPT_VERSION = "judge-prompt-3"
-"""Part of the judge configuration, which also hashes the prompt texts. Increase it when this code
+"""Part of the judge configuration, which also hashes the prompt texts. Increase it if this code
 assembles them differently."""
 
 PICTURE_TOKENS = 512
-"""Of one strip."""
+"""Estimated tokens of one strip."""
 
 Message = dict[str, Any]
-"""One chat message, as the OpenAI API has it."""
+"""One chat message in the format of the OpenAI API."""
 
 _LEADS = (
     "This is the evidence of the segment, as JSON:",
@@ -42,7 +42,7 @@ _CLOSES = (
 )
 
 VARIANTS = len(_LEADS)
-"""Number of wordings; more votes than that repeat them with other seeds."""
+"""Number of wordings; further votes repeat them with other seeds."""
 
 
 def system_prompt(judge: Judge) -> str:
@@ -71,7 +71,7 @@ def messages(
 
 
 def tokens(prompt: Sequence[Message]) -> int:
-    """Estimated tokens of a prompt; rather too many than too few.
+    """Estimated tokens of a prompt; an upper estimate.
 
     Three characters per token: JSON of short words and numbers has 3 to 4. A strip of four pictures
     has 640x576 pixels, and a Qwen2.5-VL token covers 28x28 of them.
@@ -86,7 +86,7 @@ def tokens(prompt: Sequence[Message]) -> int:
 
 
 def digest(prompt: Sequence[Message]) -> str:
-    """SHA-256 of the messages as hexadecimal digits."""
+    """SHA-256 of the messages in hex."""
     text = json.dumps(list(prompt), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -99,10 +99,10 @@ def judge_config_id(
     computed: Iterable[str] = (),
     dialect: DialectSettings = PLAIN,
 ) -> str:
-    """Id of a judge configuration, "j" and 12 hexadecimal digits: everything that affects a score.
+    """Id of a judge configuration: "j" and 12 hex digits, a hash of everything that affects scores.
 
-    With another model, rubric, prompt, guide of a game, schema, weight or number of votes segments
-    are scored again, and scores of two configurations never mix.
+    After a change of model, rubric, prompt, guide, schema, weights or number of votes, segments are
+    scored again, and scores of two configurations are never mixed.
     """
     identity = {
         "prompt": PROMPT_VERSION,
@@ -126,7 +126,7 @@ def judge_config_id(
         "seed": voting.seed,
         "adaptive": voting.adaptive,
         "computed": sorted(computed),
-        # Defaults are omitted, so that ids of earlier versions stay valid.
+        # Defaults are omitted, so that ids of earlier versions remain valid.
         **dialect.model_dump(exclude_defaults=True),
         **({"thinking": voting.thinking_tokens} if voting.thinking_tokens else {}),
     }
@@ -146,7 +146,7 @@ def _segment_text(evidence: Evidence, variant: int) -> str:
 def _content(text: str, png: bytes | None) -> str | list[dict[str, Any]]:
     if not png:
         return text
-    # Text before the picture: the text's prefix stays cacheable.
+    # Text before the picture, so that its prefix remains cacheable.
     url = f"data:image/png;base64,{base64.b64encode(png).decode()}"
     return [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": url}}]
 

@@ -1,6 +1,6 @@
 """JSON schema of a judge's answer, and its parser.
 
-Text around the answer and the format of numbers do not matter. A missing or unknown value makes the
+Text around the answer and the format of numbers are ignored. A missing or unknown value makes the
 whole answer invalid, because a guess would become a reward.
 """
 
@@ -17,7 +17,7 @@ from rlaif.llm.ports import Answer, UnreadableAnswerError
 from rlaif.llm.reply import CUT_OFF
 
 RATIONALE_CHARACTERS = 600
-"""Longest rationale that is stored, about 150 tokens."""
+"""Maximum stored length of a rationale, about 150 tokens."""
 
 MOMENTS = ("start", "end")
 """Points of a segment for which the quest is asked."""
@@ -36,14 +36,14 @@ _RUNS_AWAY = (
 
 
 class InvalidAnswerError(UnreadableAnswerError):
-    """The answer does not fit the schema; the message says where."""
+    """The answer does not match the schema; the message names the place."""
 
 
 class CutOffAnswerError(InvalidAnswerError):
-    """The answer does not fit the schema because it reached the token limit.
+    """The answer does not match the schema because it was truncated at the token limit.
 
     Attributes:
-        runs_away: It ends in white space or repetition, so that more tokens would not help.
+        runs_away: Whether it ends in white space or repetition: more tokens would not help.
     """
 
     fault = CUT_OFF
@@ -69,7 +69,7 @@ class Verdict:
 def answer_schema(judge: Judge) -> dict[str, Any]:
     """JSON schema of the judge's answer.
 
-    Flat, with enums only, because deep grammars slow constrained decoding down. The rationale comes
+    Flat, with enums only, because deep grammars slow down constrained decoding. The rationale is
     first, so that the model reasons before it rates.
     """
     asked = _asked(judge)
@@ -103,7 +103,7 @@ def read_answer(judge: Judge, text: str) -> Verdict:
 
 
 def check_answer(read: Callable[[str], object], answer: Answer) -> None:
-    """Raise InvalidAnswerError if `read` cannot parse an answer; CutOffAnswerError if cut off."""
+    """Raise InvalidAnswerError if `read` cannot parse an answer, CutOffAnswerError if truncated."""
     try:
         read(answer.text)
     except InvalidAnswerError as error:
@@ -114,7 +114,7 @@ def check_answer(read: Callable[[str], object], answer: Answer) -> None:
 
 
 def runs_away(text: str) -> bool:
-    """Whether a text ends in nothing but white space, or in a repeated group of characters."""
+    """Whether a text ends in much white space or in a repeated group of characters."""
     tail = text[-_TAIL_CHARACTERS:]
     if len(tail) < _TAIL_CHARACTERS:
         return False
@@ -125,7 +125,7 @@ def runs_away(text: str) -> bool:
 
 
 def parse_answer(text: str, *required: str) -> tuple[str, dict[str, Any]]:
-    """(rationale, cut to what is stored; the JSON object), else InvalidAnswerError."""
+    """(truncated rationale, the JSON object); raises InvalidAnswerError."""
     try:
         answer = read_answer_object(text)
     except NoAnswerError as error:
@@ -139,7 +139,7 @@ def parse_answer(text: str, *required: str) -> tuple[str, dict[str, Any]]:
 
 
 def choice_of(value: object) -> str | None:
-    """A normalized word of an enum; None for anything but a string."""
+    """A normalized enum value; None if it is not a string."""
     return "_".join(value.lower().split()) if isinstance(value, str) else None
 
 

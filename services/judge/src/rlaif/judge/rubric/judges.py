@@ -8,9 +8,9 @@
 
 Fields from `pictures` on are optional. With `asks_quest` the judge of progress reports positions on
 the quest, in games with a guide; `objectives` is the number of objectives in its own `guide`, if
-that is the guide of a game. `python -m rlaif.judge.rubric.judges` prints the built-in judges, of
+that is the guide of a game. `python -m rlaif.judge.rubric.judges` prints the built-in judges from
 `panel.json` and `rules.txt`: a 7B model judges states, a 32B model puzzles, a vision model
-pictures. Each criterion has three anchored levels: with more, language models are less accurate.
+pictures. Criteria have three anchored levels; with more, language models are less accurate.
 """
 
 import sys
@@ -30,13 +30,13 @@ from rlaif.guides.guides import guide_of
 LEVELS = (0, 1, 2)
 """Levels of a criterion."""
 INSUFFICIENT = "insufficient_evidence"
-"""Answer of a judge if the evidence does not show what the criterion asks."""
+"""Answer of a judge if the evidence is insufficient for a criterion."""
 
 _FILES = resources.files(__package__)
 _CAP_BYTES = 256 * 1024
 
 RULES = (_FILES / "rules.txt").read_text(encoding="utf-8")
-"""Built-in beginning of every prompt, followed by the guide of the game."""
+"""Built-in start of every prompt, followed by the guide of the game."""
 QUEST = (_FILES / "quest.txt").read_text(encoding="utf-8").rstrip("\n")
 """Questions for positions on the quest, a format string."""
 COMPARISON = (_FILES / "comparison.txt").read_text(encoding="utf-8")
@@ -55,12 +55,12 @@ class Criterion:
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Judge:
-    """One language model with the criteria it answers for.
+    """One language model with its criteria.
 
     Attributes:
         route: Path below `LLM_BASE_URL`, if the judge has no URL of its own.
         pictures: Pictures in its strip; 0 for no strip.
-        guide: Beginning of its prompt: the rules and, once it is briefed, the guide of the game.
+        guide: Start of its prompt: the rules and, once it is briefed, the guide of the game.
         context_tokens: Size of the model's context, for prompt and answer.
         asks_quest: Whether it reports positions on the quest, in games with a guide.
         objectives: Numbered objectives in `guide`; 0 for none. If a panel file sets it, no guide of
@@ -82,18 +82,18 @@ class Judge:
 
     @property
     def tells_quest(self) -> bool:
-        """Whether it answers positions on the quest instead of a level of progress."""
+        """Whether it reports positions on the quest instead of a level of progress."""
         return self.asks_quest and self.objectives > 0 and self.answers_for(PROGRESS)
 
     @property
     def rated(self) -> tuple[Criterion, ...]:
-        """Criteria that it answers with a level."""
+        """Criteria that it rates with a level."""
         told = PROGRESS if self.tells_quest else None
         return tuple(criterion for criterion in self.criteria if criterion.name != told)
 
 
 class PanelFileError(ValueError):
-    """The file is invalid; the message says why."""
+    """The file is invalid; the message has the reason."""
 
 
 class _Panel(BaseModel):
@@ -119,7 +119,7 @@ JUDGES = _Panel.model_validate_json((_FILES / "panel.json").read_bytes()).judges
 
 
 def read_panel(path: Path) -> tuple[Judge, ...]:
-    """Read judges that cover the rubric, else PanelFileError."""
+    """Read judges that cover the rubric; raises PanelFileError."""
     try:
         data = path.read_bytes()
         if len(data) > _CAP_BYTES:
@@ -140,7 +140,7 @@ def as_json(judges: tuple[Judge, ...]) -> str:
 def briefed(judge: Judge, game: str | None) -> Judge:
     """The judge with the guide of the game appended to its rules.
 
-    Unchanged if the game has no guide with objectives, or the judge is briefed already.
+    Returned unchanged if the game has no guide with objectives or the judge is already briefed.
     """
     guide = guide_of(game)
     if judge.objectives or not guide.objectives:
@@ -150,7 +150,7 @@ def briefed(judge: Judge, game: str | None) -> Judge:
 
 
 def without(judge: Judge, criteria: Container[str]) -> Judge | None:
-    """The judge without some of its criteria; None if none is left."""
+    """The judge without these criteria; None if none is left."""
     left = tuple(criterion for criterion in judge.criteria if criterion.name not in criteria)
     return replace(judge, criteria=left) if left else None
 

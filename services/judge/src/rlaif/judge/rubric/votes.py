@@ -28,7 +28,7 @@ objective."""
 
 
 class NoVote(StrEnum):
-    """Why a ballot has no level; the most frequent one becomes the reason of the abstention."""
+    """Reason why a ballot has no level; the most frequent one is that of the abstention."""
 
     ROUTE_REFUSED = "route_refused"
     ROUTE_BLIND = "route_blind"
@@ -44,15 +44,15 @@ class NoVote(StrEnum):
 
 
 Computed = Literal["novelty", "efficiency", "absence"]
-"""What may be computed instead of being judged.
+"""Values that may be computed instead of judged.
 
-`novelty` and `efficiency` are whole criteria. `absence` decides dialog and puzzle if there is none.
+`novelty` and `efficiency` are whole criteria. `absence` decides dialog and puzzle without any.
 """
 
 COMPUTED: tuple[Computed, ...] = get_args(Computed)
 
 Ballot = int | NoVote
-"""One vote on one criterion: a level from 0 to 2, or why there is none."""
+"""One vote on one criterion: a level from 0 to 2, or the reason for none."""
 
 
 def tally(ballots: Sequence[Ballot], *, judge: str) -> CriterionScore | NoVote:
@@ -60,7 +60,7 @@ def tally(ballots: Sequence[Ballot], *, judge: str) -> CriterionScore | NoVote:
 
     The score is half the majority level, with the mean as soft label. There is none if fewer than
     two ballots have a level (one, if only one is cast), or if no level has more than half of the
-    valid votes (`split_votes`). The most frequent reason counts; on a tie, a technical one.
+    valid votes (`split_votes`). The most frequent reason is returned; on a tie, a technical one.
     """
     levels = [ballot for ballot in ballots if not isinstance(ballot, NoVote)]
     if reason := too_few_votes(ballots):
@@ -78,7 +78,7 @@ def tally(ballots: Sequence[Ballot], *, judge: str) -> CriterionScore | NoVote:
 
 
 def too_few_votes(ballots: Sequence[Hashable]) -> NoVote | None:
-    """The most frequent reason if fewer than two ballots are votes; None for enough votes."""
+    """The most frequent reason if fewer than two ballots are votes; None if there are enough."""
     reasons = Counter(ballot for ballot in ballots if isinstance(ballot, NoVote))
     if len(ballots) - reasons.total() >= max(1, min(2, len(ballots))):
         return None
@@ -88,7 +88,7 @@ def too_few_votes(ballots: Sequence[Hashable]) -> NoVote | None:
 def settled(ballots: Sequence[Hashable], votes: int) -> bool:
     """Whether two ballots agree, so that adaptive voting may stop before `votes` ballots.
 
-    They agree on a level, the gist of a vote, or `insufficient_evidence`; lost votes do not count.
+    They agree on a level, a vote's `gist`, or `insufficient_evidence`; lost votes do not count.
     """
     heard = Counter(b for b in ballots if not isinstance(b, NoVote) or b is NoVote.INSUFFICIENT)
     return len(ballots) >= votes or any(times >= 2 for times in heard.values())
@@ -97,7 +97,7 @@ def settled(ballots: Sequence[Hashable], votes: int) -> bool:
 def certain(
     level: int, *, judge: str = RAM, source: Literal["computed", "human"] = "computed"
 ) -> CriterionScore:
-    """The score of a criterion that the RAM or a person decides."""
+    """The score of a criterion decided by RAM or a person."""
     value = level / 2
     return CriterionScore(
         value=value, votes=(level,), agreement=1.0, judge=judge, source=source, soft=value
@@ -106,7 +106,7 @@ def certain(
 
 @dataclass(frozen=True)
 class QuestVote:
-    """Positions at the start and at the end of a segment, by one vote."""
+    """Positions at the start and the end of a segment in one vote."""
 
     start: QuestPosition
     end: QuestPosition
@@ -126,7 +126,7 @@ class QuestVote:
 
     @property
     def gist(self) -> tuple[int, int, int]:
-        """What two votes must have in common to agree: objectives and level."""
+        """Objectives and level, which must be equal in agreeing votes."""
         return *self.objectives, self.level
 
 

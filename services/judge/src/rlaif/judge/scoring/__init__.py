@@ -1,1 +1,1 @@
-"""From the event of an exported segment to its stored and published score."""
+"""Handles events of exported segments; stores and publishes scores."""

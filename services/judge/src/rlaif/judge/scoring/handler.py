@@ -1,8 +1,8 @@
 """Handles the event of an exported segment.
 
-A segment that has a score costs no call of a model: its event is published again. After a new
-score, and with tokens left, a pair is compared and a provisional score is replaced; failures of
-these never affect the event.
+A segment with a score costs no model call: its event is published again. After a new score, if
+tokens are left, a pair is compared and a provisional score is replaced; failures of these never
+affect the event.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ from rlaif.llm.ports import OutageError
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 30.0
-"""How long an event waits after an outage; short, so that the end of an outage is noticed."""
+"""Delay of an event after an outage; short, so that the end of an outage is detected early."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
 class SegmentHandler:
-    """Handles `SegmentExported`; everything but a score is optional."""
+    """Handles `SegmentExported`; everything except the score is optional."""
 
     store: ObjectStore
     judge: SegmentJudge
@@ -50,9 +50,9 @@ class SegmentHandler:
         """Score the segment unless it has a score, then publish `SegmentScored`.
 
         Raises:
-            Retry: A model route, the store or NATS does not work now; nothing was committed.
+            Retry: A model route, the store or NATS is unavailable; nothing was committed.
             Reject: The segment or its stored score is corrupt.
-            Suspect: An object is missing; after some retries the event is a dead letter.
+            Suspect: An object is missing; after some retries the event becomes a dead letter.
         """
         exported: SegmentExported = event.data
         scored: Scored | None = None
@@ -107,7 +107,7 @@ class SegmentHandler:
 
     @contextlib.asynccontextmanager
     async def _exclusively(self, segment_id: str) -> AsyncIterator[None]:
-        """One handler per segment at a time, so that concurrent duplicates cost nothing."""
+        """Allow one handler per segment at a time, so that concurrent duplicates cost no calls."""
         lock, waiting = self._locks.get(segment_id, (asyncio.Lock(), 0))
         self._locks[segment_id] = (lock, waiting + 1)
         try:
@@ -124,7 +124,7 @@ def _as_outcomes() -> Iterator[None]:
     try:
         yield
     except OutageError as error:
-        # The routes limit their calls themselves, so an event need not wait for long.
+        # The routes limit their own calls, so the event need not wait for long.
         raise Retry(
             f"a judge is unavailable: {error}", _clamped(error.retry_after or 0.0)
         ) from error

@@ -1,4 +1,4 @@
-"""Judges one segment: evidence, levels that the RAM decides, votes of the panel, score record."""
+"""Judges one segment: evidence, levels known from RAM, votes of the panel, score record."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ from rlaif.storage.ports import ObjectStore
 
 @dataclass(frozen=True)
 class ScoringRules:
-    """Common to all scores of this service; `computed` names what the RAM decides."""
+    """Parameters of all scores of this service; `computed` is decided by RAM."""
 
     judge_config: str
     weights: Mapping[str, float]
@@ -36,7 +36,7 @@ class ScoringRules:
 
 @dataclass(frozen=True)
 class SegmentJudge:
-    """Makes score records."""
+    """Creates score records."""
 
     store: ObjectStore
     telemetry: TelemetryPublisher
@@ -47,13 +47,13 @@ class SegmentJudge:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     async def judge(self, exported: SegmentExported) -> tuple[ScoreRecord, Evidence]:
-        """Load a segment and ask the panel; returns the score and the evidence for it.
+        """Load a segment and ask the panel; returns its score and evidence.
 
         Raises:
             ObjectNotFoundError: An object of the segment is missing.
             CorruptSegmentError: An object of the segment is corrupt.
             StoreUnavailableError: The store did not answer.
-            OutageError: A route does not work.
+            OutageError: A route is unavailable.
         """
         segment = await asyncio.to_thread(load_segment, self.store, exported)
         if self.canaries is not None:

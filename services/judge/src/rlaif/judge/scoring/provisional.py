@@ -1,9 +1,9 @@
-"""Replaces provisional scores: those that lack a judge whose answers could not be parsed.
+"""Replaces provisional scores, which lack a judge whose answers could not be parsed.
 
-A note of the segment is stored before its provisional score. Once the answers can be parsed, the
-segment is judged again. The second score is committed under a key of its own, once for all
-replicas, and then replaces the provisional one. So a score changes at most once, to what is already
-committed, and a crash in between is repaired by a repetition.
+A note about the segment is stored before its provisional score. Once the answers can be parsed, the
+segment is judged again. The second score is committed under its own key, once for all replicas, and
+then replaces the provisional one. So a score changes at most once, to a committed value, and a
+crash in between is repaired by a repetition.
 
 For each new segment one old segment is judged again; new ones never wait for old ones.
 """
@@ -50,7 +50,7 @@ class ProvisionalScores:
         unreadable: Callable[[], Container[str]],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`unreadable` names the judges whose answers cannot be parsed now."""
+        """`unreadable` returns the judges whose answers currently cannot be parsed."""
         self._store = store
         self._config = judge_config
         self._unreadable = unreadable
@@ -60,7 +60,7 @@ class ProvisionalScores:
         self._listing = asyncio.Lock()
 
     async def note(self, exported: SegmentExported, judges: tuple[str, ...]) -> None:
-        """Store a note; before the provisional score is committed, so that none is lost."""
+        """Store a note, before the provisional score is committed, so that none is lost."""
         data = Note(exported=exported, judges=judges).model_dump_json().encode()
         key = keys.rejudge(self._config, exported.segment_id)
         await asyncio.to_thread(self._store.put_once, key, data, content_type="application/json")
@@ -69,7 +69,7 @@ class ProvisionalScores:
         """Judge a noted segment other than `after` again; returns its score if it is final.
 
         Raises:
-            OutageError: A route does not work; the note stays.
+            OutageError: A route is unavailable; the note is kept.
             StoreUnavailableError: The store did not answer.
         """
         exported = await self._next(after=after)
@@ -121,7 +121,7 @@ class ProvisionalScores:
         return note.exported if self._is_provisional(key, note.exported.segment_id) else None
 
     def _is_provisional(self, key: str, segment_id: str) -> bool:
-        """Whether the score of a note is provisional; else the note is useless and deleted."""
+        """Whether the score of a note is provisional; otherwise the note is deleted."""
         score = keys.score(self._config, segment_id)
         try:
             provisional = bool(read_score(self._store, score).record.distrusted)

@@ -1,8 +1,8 @@
-"""Stores scores of judges and of people, and publishes them.
+"""Stores scores of judges and people, and publishes them.
 
-The score object is the commit point: the event describes what is stored, by any replica, and its id
-is derived from the content, so a repetition is harmless. Overrides by a person are append-only: one
-more object per revision, never a change of an existing one.
+The score object is the commit point: the event describes the stored object, from any replica, and
+its id is derived from the content, so repetitions are harmless. Human overrides are append-only:
+each revision is another object, and existing ones never change.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class StoredScore:
 
 @dataclass(frozen=True)
 class Override:
-    """Levels from 0 to 2 by a person, or None for an abstention; other criteria are unchanged."""
+    """A person's levels from 0 to 2, or None to abstain; other criteria are unchanged."""
 
     levels: Mapping[str, int | None]
     author: str
@@ -69,11 +69,11 @@ class Scores:
         self._now = now
 
     async def get(self, segment_id: str) -> StoredScore | None:
-        """Raises CorruptScoreError and StoreUnavailableError."""
+        """The current score, or None; raises CorruptScoreError and StoreUnavailableError."""
         return await asyncio.to_thread(self._read, keys.score(self._config, segment_id))
 
     async def commit(self, record: ScoreRecord) -> tuple[StoredScore, bool]:
-        """Store a score unless there is one; returns what is stored, and whether it is new."""
+        """Store a score unless one exists; returns the stored score and whether it is new."""
         key = keys.score(self._config, record.segment_id)
         stored = await asyncio.to_thread(self._put_once, key, record)
         if stored is not None:
@@ -110,7 +110,7 @@ class Scores:
 
         Raises:
             NotJudgedError: It has no score.
-            StoreUnavailableError: It is not stored, or not known to be.
+            StoreUnavailableError: It is not stored, or the outcome is unknown.
             BusUnavailableError: It is stored, but not published.
         """
         stored = await asyncio.to_thread(self._store_override, segment_id, override)
@@ -139,14 +139,14 @@ class Scores:
             return None
 
     def _put_once(self, key: str, record: ScoreRecord) -> StoredScore | None:
-        """What was stored; None if there is an object already."""
+        """The stored score; None if the object exists already."""
         data = record.model_dump_json().encode()
         is_new = self._store.put_once(key, data, content_type="application/json")
         return parse_score(data, key) if is_new else None
 
 
 def read_score(store: ObjectStore, key: str) -> StoredScore:
-    """Read the object of a score, else CorruptScoreError or a StorageError. Blocks."""
+    """Read a score object; raises CorruptScoreError and StorageError. Blocks."""
     try:
         return parse_score(store.get(key), key)
     except ObjectCorruptError as error:
@@ -154,7 +154,7 @@ def read_score(store: ObjectStore, key: str) -> StoredScore:
 
 
 def parse_score(data: bytes, key: str) -> StoredScore:
-    """Parse the object of a score, else CorruptScoreError."""
+    """Parse a score object; raises CorruptScoreError."""
     try:
         record = ScoreRecord.model_validate_json(data)
     except ValidationError as error:
@@ -167,8 +167,8 @@ def parse_score(data: bytes, key: str) -> StoredScore:
 def overridden(base: ScoreRecord, override: Override, revision: int, at: datetime) -> ScoreRecord:
     """A score with a person's levels; `revision` counts the overrides of the segment, from 1.
 
-    A level of progress removes the judges' positions on the quest: a person says closer or away,
-    not how far.
+    A level of progress removes the judges' positions on the quest: a person judges only the
+    direction, not the distance.
     """
     levels = override.levels
     criteria = {name: score for name, score in base.criteria.items() if name not in levels}

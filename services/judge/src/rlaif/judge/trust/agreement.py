@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, computed_field
 
 
 class Confusion(BaseModel):
-    """Votes on one criterion against the level that the RAM determines."""
+    """Confusion matrix of the votes on one criterion and the levels known from RAM."""
 
     counts: Counter[tuple[int, int]] = Field(default_factory=Counter, exclude=True)
     """(known level, voted level) → votes."""
@@ -24,7 +24,7 @@ class Confusion(BaseModel):
     @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def accuracy(self) -> float | None:
-        """Share of right votes; None without votes."""
+        """Share of correct votes; None without votes."""
         right = sum(n for (known, voted), n in self.counts.items() if known == voted)
         return right / self.votes if self.votes else None
 
@@ -77,9 +77,9 @@ class Confusion(BaseModel):
     @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def pair_accuracy(self) -> float | None:
-        """Share of pairs with different known levels that the votes order correctly; ties half.
+        """Share of pairs with different known levels that votes order correctly; ties count half.
 
-        None if all known levels are the same.
+        None if all known levels are equal.
         """
         right = total = 0.0
         cells = [(known, voted, n) for (known, voted), n in self.counts.items()]

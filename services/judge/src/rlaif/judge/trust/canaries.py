@@ -1,16 +1,16 @@
-"""Canaries: made-up segments with known answers, the control questions for the judges.
+"""Canaries: artificial segments with known answers, the control questions for the judges.
 
-They are in `rlaif/judge/canaries`, one file per theme. A file has facts common to its canaries, and
-the differences of each, by section of the evidence; `both` applies to its start and its end. Other
+They are in `rlaif/judge/canaries`, one file per theme. A file has the common facts of its canaries
+and the differences of each, by section of the evidence; `both` applies to start and end. Other
 facts are those of `uneventful.json`.
 
     {"theme": "walking", "shared": {"both": {"items": ["sword"]}, …}, "canaries": [
         {"name": "…", "start": {…}, "end": {…}, …, "rise": 2, "objectives": [3, 3], "turned": true,
          "levels": {"dialog": [1], "novelty": [0]}}]}
 
-`levels` are allowed by the anchors, the best first. `rise` is the level of the rise on the quest,
-`objectives` are the next ones at the start and at the end. With `turned` the reversed segment is a
-canary as well, with the opposite rise.
+`levels` are those allowed by the anchors, the best first. `rise` is the level of the rise on the
+quest, `objectives` are the next ones at the start and at the end. With `turned` the reversed
+segment is also a canary, with the opposite rise.
 """
 
 import json
@@ -31,7 +31,7 @@ _FILES = resources.files("rlaif.judge") / "canaries"
 
 @dataclass(frozen=True)
 class Canary:
-    """One made-up segment with known answers.
+    """One artificial segment with known answers.
 
     Attributes:
         levels: Criterion → levels allowed by its anchors, the best first.
@@ -47,14 +47,14 @@ class Canary:
     objectives: tuple[int, int] | None = None
 
     def known(self, judge: Judge) -> dict[str, tuple[int, ...]]:
-        """Criterion → right levels, for the criteria of a briefed judge."""
+        """Criterion → correct levels, for the criteria of a briefed judge."""
         found = {c.name: self.levels[c.name] for c in judge.rated if c.name in self.levels}
         if judge.tells_quest and self.rise is not None:
             found[PROGRESS] = (self.rise,)
         return found
 
     def grade(self, judge: Judge, verdict: Verdict) -> dict[str, KnownAnswer]:
-        """Criterion → answer of a briefed judge; known objectives must be right as well."""
+        """Criterion → graded answer of a briefed judge; known objectives must be correct too."""
         graded = {}
         for name, right in self.known(judge).items():
             given = verdict.levels[name]
@@ -80,7 +80,7 @@ _UNEVENTFUL: dict[str, dict[str, Any]] = _read("uneventful.json")["shared"]
 
 @cache
 def canaries() -> tuple[Canary, ...]:
-    """All canaries, by name of the theme and in the order of its file."""
+    """All canaries, by theme name and in file order."""
     names = sorted(file.name for file in _FILES.iterdir() if file.name.endswith(".json"))
     return tuple(canary for name in names for canary in read_theme(_read(name)))
 
@@ -89,7 +89,7 @@ def read_theme(theme: Mapping[str, Any]) -> list[Canary]:
     """The canaries of one file.
 
     Raises:
-        ValueError: A fact is not part of the evidence, so that judges would not see it.
+        ValueError: A fact is not part of the evidence and would not be shown to judges.
     """
     found = []
     for given in theme["canaries"]:
@@ -108,7 +108,7 @@ def read_theme(theme: Mapping[str, Any]) -> list[Canary]:
 
 
 def in_turn(judge: Judge, every: Sequence[Canary]) -> list[Canary]:
-    """The canaries for a briefed judge, ordered so that neighbours differ in levels."""
+    """The canaries of a briefed judge, ordered so that neighbours differ in levels."""
     groups: dict[tuple[tuple[str, int], ...], list[Canary]] = {}
     for canary in every:
         known = canary.known(judge)
@@ -142,7 +142,7 @@ def _merged(*layers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _evidence(facts: Mapping[str, Any]) -> Evidence:
     evidence = Evidence.model_validate_json(json.dumps(facts))
-    # The evidence ignores values that do not fit; here they are mistakes.
+    # The evidence ignores invalid values; here they are mistakes.
     seen = json.loads(evidence.model_dump_json())
     for section, given in facts.items():
         for name, value in given.items():

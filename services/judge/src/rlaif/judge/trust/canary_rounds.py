@@ -1,4 +1,4 @@
-"""Asks the judges some canaries from time to time, and excludes those that fail them."""
+"""Periodically asks the judges canaries, and excludes those that fail them."""
 
 import asyncio
 import contextlib
@@ -27,16 +27,16 @@ from rlaif.llm.route import Route
 logger = logging.getLogger(__name__)
 
 OnKnown = Callable[[str, str, Record], None]
-"""Called with judge, criterion and record after each answer to a known question."""
+"""Called with judge, criterion and record after each answer to a control question."""
 
 _MAX_SECONDS = 30.0
-"""How long segments may wait for the canaries of a judge."""
+"""Maximum delay of segments by the canaries of a judge."""
 _TIMES_AS_OFTEN = 10
-"""How much more often a judge is asked while little is known of it, or it is excluded."""
+"""Factor of the rate at which judges with few answers, or excluded ones, are asked."""
 
 
 class CanaryRounds:
-    """Asks canaries, round after round."""
+    """Schedules rounds of canaries."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class CanaryRounds:
         on_known: OnKnown = lambda judge, criterion, record: None,
         on_call: Callable[[JudgeCallRecord], None] = lambda record: None,
     ) -> None:
-        """`judges` have all of their criteria; `routes` are by name of the judge.
+        """`judges` have all of their criteria; `routes` are by judge name.
 
         A round takes place after `every` segments; 0 disables them.
         """
@@ -63,7 +63,7 @@ class CanaryRounds:
         self._records = {criterion: Record() for criterion in self._judge_of}
 
     def excluded(self) -> Excluded:
-        """Judge → criteria on which its votes do not count; only judges that have some."""
+        """Judge → criteria on which its votes do not count, for judges with such criteria."""
         found: dict[str, set[str]] = {}
         for criterion, record in self._records.items():
             if record.why_not is not None:
@@ -71,7 +71,7 @@ class CanaryRounds:
         return {judge: frozenset(criteria) for judge, criteria in found.items()}
 
     def check(self, judge: str) -> str | None:
-        """A message on what a judge is excluded from, and what to do; None if from nothing."""
+        """Message about the exclusions of a judge and the fix; None without exclusions."""
         reasons = [
             f"{criterion}: {record.why_not}"
             for criterion, record in self._records.items()
@@ -86,7 +86,7 @@ class CanaryRounds:
         )
 
     async def before_segment(self) -> None:
-        """Ask the judges that are due, all at once, for at most half a minute.
+        """Ask the judges that are due concurrently, for at most 30 seconds.
 
         A judge is asked more often if it is excluded, could not be asked, has given few
         answers, or was wrong on half of the last ones.
@@ -100,7 +100,7 @@ class CanaryRounds:
             await asyncio.gather(*(self._ask(turn) for turn in due))
 
     def after_segment(self, found: PanelResult, record: ScoreRecord) -> None:
-        """Compare the results of a segment with what the RAM determines."""
+        """Compare the results of a segment with the levels known from RAM."""
         for name, score in found.heard.items():
             # Progress on the quest and progress by the anchors have different scales.
             unclear = name == PROGRESS and record.quest is None
@@ -111,7 +111,7 @@ class CanaryRounds:
                 self._update(name)
 
     async def _ask(self, turn: "_Turn") -> None:
-        """Ask one judge its next canaries; an outage changes nothing."""
+        """Ask one judge its next canaries; an outage has no effect on its record."""
         judge, answered = turn.judge, False
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_MAX_SECONDS):
@@ -122,7 +122,7 @@ class CanaryRounds:
         turn.segments_left = self._every // (1 if settled else _TIMES_AS_OFTEN)
 
     async def _ask_next(self, turn: "_Turn") -> bool:
-        """Returns whether the judge could be asked."""
+        """Ask the next canary; returns whether the judge could be asked."""
         few = turn.next_few()
         try:
             graded = await asyncio.gather(*(self._graded(turn.judge, canary) for canary in few))
@@ -164,7 +164,7 @@ class CanaryRounds:
         except UnreadableAnswerError:
             return canary.missed(ready)
         except FaultyReplyError:
-            return {}  # of this one question
+            return {}  # the outcome says nothing about the judge
         await call.record(found)
         return canary.grade(ready, read_answer(ready, found.answer.text))
 
@@ -176,8 +176,8 @@ class _Turn:
     """Position of one judge in its sequence of canaries.
 
     Attributes:
-        at: Canaries that were asked.
-        segments_left: Until it is asked again.
+        at: Number of asked canaries.
+        segments_left: Segments until it is asked again.
         suspected: Whether about half of the last answers were wrong.
     """
 
@@ -188,7 +188,7 @@ class _Turn:
         self.segments_left = 0
         self.suspected = False
         self._row = in_turn(briefed(judge, every[0].evidence.end.game), every)
-        # All judges together are asked about eight.
+        # About eight for all judges together.
         self._few = min(len(self._row), 1 + len(judge.criteria))
 
     @property
@@ -209,13 +209,13 @@ def _mostly_wrong(answers: Sequence[KnownAnswer]) -> bool:
 def canary_request(
     judge: Judge, canary: Canary, strip: bytes | None, *, max_tokens: int
 ) -> CompletionRequest:
-    """A canary in the form of a request about a segment; `judge` is briefed."""
+    """The request for a canary, in the form of one for a segment; `judge` is briefed."""
     prompt = prompts.messages(judge, canary.evidence, strip, variant=0)
     return verdict_request(judge, prompt, max_tokens=max_tokens)
 
 
 def known_questions(judge: Judge, *, max_tokens: int) -> dict[Modality, CompletionRequest]:
-    """Requests that a healthy route of the judge answers, by modality."""
+    """Probe requests that a healthy route of the judge answers, by modality."""
     canary = canaries()[0]
     judge = briefed(judge, canary.evidence.end.game)
     questions: dict[Modality, CompletionRequest] = {

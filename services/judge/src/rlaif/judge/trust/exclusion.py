@@ -1,8 +1,8 @@
-"""Excludes judges from criteria on which their answers to known questions are bad.
+"""Excludes judges from criteria on which they are significantly inaccurate.
 
-Known are the answers to canaries, and the levels that the game's RAM determines on segments that
-were judged. A judge is excluded from a criterion once its answers are significantly too bad (95 %),
-and included again once it does well on questions asked since.
+Answers are known for canaries, and for judged segments with levels known from RAM. A judge is
+excluded from a criterion once its answers are significantly too inaccurate (95 %), and included
+again once it is accurate on later questions.
 """
 
 from collections import Counter, deque
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from rlaif.judge.trust.agreement import Confusion, upper_bound_of_share
 
 ENOUGH = 6
-"""Answers to canaries that suffice to find that a judge always answers the same, or to include it
-again."""
+"""Answers to canaries that suffice to detect that a judge always gives the same answer, or to
+include it again."""
 
 MIN_ACCURACY = 0.6
-"""Share of right answers below which, with 95 % confidence, a judge is excluded."""
+"""Share of correct answers below which, with 95 % confidence, a judge is excluded."""
 MIN_KAPPA = 0.2
-"""Cohen's kappa of votes and RAM below which, with 95 % confidence, it is."""
+"""Cohen's kappa of votes and RAM below which, with 95 % confidence, a judge is excluded."""
 
 _MAX_CANARIES = 16
 _MAX_TRUTHS = 200
@@ -26,7 +26,7 @@ _MIN_CANARIES = 3
 """With fewer, two accidental errors would exclude a judge."""
 _MIN_TRUTHS = 20
 _MIN_OF_RARER_LEVELS = 5
-"""Known levels other than the commonest one; with fewer, kappa depends on a few segments."""
+"""Minimum known levels besides the most frequent one; with fewer, kappa is unreliable."""
 _Z = 1.645
 """Normal quantile: 95 %, one-sided."""
 
@@ -36,9 +36,9 @@ class KnownAnswer:
     """One answer to a question with a known answer.
 
     Attributes:
-        known: The right level.
-        given: The judge's level; None when it abstained.
-        right: False also when the level is right, but the reason for it is wrong.
+        known: The correct level.
+        given: The judge's level; None if it abstained.
+        right: Also False if the level is correct but the reason for it is wrong.
     """
 
     known: int
@@ -51,7 +51,7 @@ class Record:
     """The newest answers of one judge on one criterion.
 
     Attributes:
-        why_not: Why the judge is excluded; None while it is not.
+        why_not: Reason of the judge's exclusion; None if it is not excluded.
     """
 
     canaries: deque[KnownAnswer] = field(default_factory=lambda: deque(maxlen=_MAX_CANARIES))
@@ -64,9 +64,9 @@ class Record:
 
 
 def update_exclusion(record: Record, *, by_canaries: bool) -> None:
-    """Set `why_not` by the answers; only answers given since an exclusion can end it.
+    """Update `why_not` from the answers; only answers after an exclusion can end it.
 
-    Without canaries, the levels of the RAM end it.
+    Without canaries, the levels known from RAM end it.
     """
     doubt = (
         doubt_of_accuracy(record.canaries, "known answers")
@@ -87,7 +87,7 @@ def update_exclusion(record: Record, *, by_canaries: bool) -> None:
 
 
 def doubt_of_accuracy(answers: Collection[KnownAnswer], what: str) -> str | None:
-    """A message if significantly too few answers are right."""
+    """A message if significantly too few answers are correct, else None."""
     number, right = len(answers), sum(answer.right for answer in answers)
     if number < _MIN_CANARIES or upper_bound_of_share(right, number, z=_Z) >= MIN_ACCURACY:
         return None
@@ -95,7 +95,7 @@ def doubt_of_accuracy(answers: Collection[KnownAnswer], what: str) -> str | None
 
 
 def doubt_of_variety(answers: Collection[KnownAnswer]) -> str | None:
-    """A message if all answers are the same while the known ones differ."""
+    """A message if all answers are equal although the known ones differ, else None."""
     known, given = {a.known for a in answers}, {a.given for a in answers}
     if len(answers) < ENOUGH or len(known) < 2 or len(given) > 1:
         return None
@@ -104,7 +104,7 @@ def doubt_of_variety(answers: Collection[KnownAnswer]) -> str | None:
 
 
 def doubt_of_truth(answers: Collection[KnownAnswer]) -> str | None:
-    """A message if votes significantly fail to agree with the RAM."""
+    """A message if votes significantly disagree with RAM, else None."""
     if len(answers) < _MIN_TRUTHS:
         return None
     known = Counter(answer.known for answer in answers)

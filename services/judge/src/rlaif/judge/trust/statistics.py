@@ -15,12 +15,12 @@ from rlaif.judge.trust.exclusion import Record
 
 _MAX_RECENT_CALLS = 2000
 _MAX_DIGESTS = 10_000
-"""Digests of evidence that are remembered, to detect new evidence."""
+"""Maximum stored digests of evidence, which identify new evidence."""
 _DECIDED = ("first", "second")
 
 
 def votes_with_truth(record: ScoreRecord) -> Iterator[tuple[str, CriterionScore, int]]:
-    """(criterion, votes, level determined by the RAM) of a score and its audits."""
+    """Yield (criterion, votes, level known from RAM) of a score and its audits."""
     for name, score in {**record.criteria, **record.audits}.items():
         known = record.known_level(name)
         if known is not None and score.source == "votes":
@@ -54,7 +54,7 @@ class PairStatistics(BaseModel):
     @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def consistency(self) -> float | None:
-        """Share of the pairs answered in both orders whose answers agree; two ties do."""
+        """Share of the pairs answered in both orders whose answers agree, ties included."""
         return self.agreed / self.both_answered if self.both_answered else None
 
 
@@ -65,7 +65,7 @@ class CriterionStatistics(BaseModel):
         default=0, description="Segments on which it was asked and the criterion applies."
     )
     abstained: Counter[str] = Field(
-        default_factory=Counter, description="Reason → those of them without a score."
+        default_factory=Counter, description="Reason → number of them without a score."
     )
     truth: Confusion = Field(default_factory=Confusion)
     record: Record = Field(default_factory=Record, exclude=True)
@@ -78,7 +78,7 @@ class CriterionStatistics(BaseModel):
     @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def why_not(self) -> str | None:
-        """Why it is excluded; null if it is not."""
+        """Reason of its exclusion; null if it is not excluded."""
         return self.record.why_not
 
     @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
@@ -144,24 +144,24 @@ class JudgeStatistics(BaseModel):
     @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def parse_fail_rate(self) -> float | None:
-        """Of the newest 2,000 calls."""
+        """Share of unreadable answers among the newest 2,000 calls."""
         return self._share("invalid", "length")
 
     @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def cut_off_rate(self) -> float | None:
-        """Unreadable because the answer was cut off; same window."""
+        """Share of truncated, unreadable answers; same window."""
         return self._share("length")
 
     @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def retry_rate(self) -> float | None:
-        """Throttled, refused, failed or timed out; same window."""
+        """Share of throttled, refused, failed and timed-out calls; same window."""
         return self._share("throttled", "refused", "error", "timeout")
 
 
 class Statistics:
-    """All judges of this process, by name.
+    """Statistics of all judges of this process, by name.
 
     Attributes:
         labels: Segments with a weighted score.
@@ -170,7 +170,7 @@ class Statistics:
     """
 
     def __init__(self, criteria: Mapping[str, str]) -> None:
-        """`criteria` is criterion → judge."""
+        """`criteria` maps criteria to judges."""
         self._criteria = criteria
         self.judges = {name: JudgeStatistics() for name in dict.fromkeys(criteria.values())}
         for criterion, judge in criteria.items():
@@ -186,7 +186,7 @@ class Statistics:
         self.judges.setdefault(record.judge, JudgeStatistics()).called(record)
 
     def heard(self, results: Results) -> None:
-        """Count results of one segment, on the criteria that judges were asked for."""
+        """Count the results of one segment on the requested criteria."""
         for name, found in results.items():
             criterion = self.of(name)
             criterion.asked += 1

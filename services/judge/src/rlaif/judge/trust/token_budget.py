@@ -1,8 +1,8 @@
-"""The daily token budget of all replicas together.
+"""The daily token budget of all replicas.
 
-Each replica keeps one small object per day in the store, with the tokens that it has spent; the sum
-is compared with the budget. Objects are written and read every few seconds, so replicas overshoot
-by what they spend in that time, and by the segments in progress. Days are those of UTC.
+Each replica stores one small object per day with its spent tokens; the sum is compared with the
+budget. Objects are written and read every few seconds, so replicas may exceed the budget by the
+tokens of this interval and of segments in progress. Days are in UTC.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _MAX_REPLICAS = 1000
 
 
 class TokenBudget:
-    """Tokens spent today, by this replica and by the others."""
+    """Tokens spent today by this replica and the others."""
 
     def __init__(
         self,
@@ -38,8 +38,8 @@ class TokenBudget:
     ) -> None:
         """Without a limit `per_day`, tokens are only counted.
 
-        `replica` is unique per process and the same after a restart. `on_spent` is called with the
-        tokens of today whenever they change.
+        `replica` is unique per process and unchanged by restarts. `on_spent` is called with today's
+        tokens after each change.
         """
         self.per_day = per_day
         self._replica = replica
@@ -72,7 +72,7 @@ class TokenBudget:
         self._on_spent(self.spent)
 
     def seconds_to_wait(self) -> float:
-        """Seconds until the next day; 0 while some of the budget is left."""
+        """Seconds until the next day; 0 while budget is left."""
         if self.per_day is None or self.spent < self.per_day:
             return 0.0
         if not self._reported:
@@ -81,7 +81,7 @@ class TokenBudget:
         return max(1.0, (self._next_day() - self._now()).total_seconds())
 
     def check(self) -> str | None:
-        """A message if judging pauses because the budget is spent."""
+        """A message if judging is paused because the budget is spent, else None."""
         if self.per_day is None or self.spent < self.per_day:
             return None
         return (
@@ -142,7 +142,7 @@ def _delete_before(store: ObjectStore, day: str) -> None:
 
 
 def _sum(store: ObjectStore, day: str, but: str) -> int:
-    """Tokens of all replicas but one on a day. Blocks."""
+    """Tokens of all replicas except one on a day. Blocks."""
     listed = [info.key for info in store.list(keys.spent_tokens(day))][:_MAX_REPLICAS]
     return sum(_read(store, key) for key in listed if key != but)
 
@@ -157,10 +157,9 @@ def _read(store: ObjectStore, key: str) -> int:
 
 
 class MeteredModel:
-    """A language model whose tokens are counted, whatever the call is for.
+    """A language model whose tokens are counted for all calls.
 
-    Missing numbers are estimated, rather too high than too low. Calls without an answer are not
-    counted.
+    Missing numbers are replaced by upper estimates. Calls without an answer are not counted.
     """
 
     def __init__(
