@@ -42,6 +42,11 @@ STATE_IS_SEEN = """(() => {
 """JavaScript: whether the header has room for the word that says whether the page is live."""
 
 
+SAME_IDS = """[...document.querySelectorAll('[id]')].map(({ id }) => id)
+    .filter((id, at, all) => all.indexOf(id) !== at)"""
+"""JavaScript: ids that two elements have; axe does not report them."""
+
+
 @pytest.fixture
 def axe() -> str:
     """The source of axe; a skip, or a failure where a browser is required."""
@@ -73,6 +78,7 @@ async def test_nothing_on_any_page_keeps_anybody_out(
         await chromium.open(hud_url + page)
         await chromium.wait_for("document.querySelector('#status').dataset.state !== 'connecting'")
         await chromium.evaluate(f"{axe}; 0")
+        assert await chromium.evaluate(SAME_IDS) == [], f"{page} has an id twice"
         for theme, rules in (("dark", RULES), ("light", "['wcag2aa']")):
             await chromium.evaluate(f"document.documentElement.dataset.theme = {theme!r}; 0")
             found[f"{page}, {theme}"] = await chromium.evaluate(FOUND % rules)

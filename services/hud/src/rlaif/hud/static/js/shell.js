@@ -50,7 +50,7 @@ function makeHelp(app) {
   };
   byId("help-button").addEventListener("click", toggle);
   app.keys.bind({ "?": { label: "Show or close this help", run: toggle } }, "Everywhere");
-  const letters = /** @type {HTMLInputElement} */ (byId("letters"));
+  const letters = /** @type {HTMLInputElement} */ (byId("shortcuts"));
   letters.checked = app.keys.letters;
   letters.addEventListener("change", () => {
     app.keys.letters = letters.checked;
