@@ -1,4 +1,4 @@
-"""Settings that do not fit together, or name what is not there: found before anything starts."""
+"""Checks for inconsistent settings and missing files before anything starts."""
 
 import hashlib
 import json

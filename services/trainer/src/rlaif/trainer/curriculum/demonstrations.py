@@ -13,7 +13,7 @@ from rlaif.trainer.search.marks import HALF, WHOLE, Marks, weight_of
 Float32 = npt.NDArray[np.float32]
 
 _MIN_DECISIONS = 2
-"""Of a subtask."""
+"""Minimum number of decisions of a subtask."""
 
 
 class KeptState(NamedTuple):

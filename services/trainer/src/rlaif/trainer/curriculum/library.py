@@ -28,7 +28,7 @@ _MAX_BYTES = 1 << 30
 """Limit of the unpacked size; a day of play takes about 100 MB."""
 
 Identity = dict[str, str]
-"""What demonstrations depend on: they cannot be used with another game or action set."""
+"""Identity of demonstrations, which cannot be used with another game or action set."""
 
 
 class DemonstrationsError(Exception):
@@ -36,7 +36,7 @@ class DemonstrationsError(Exception):
 
 
 def identity_of(game: GameSettings) -> Identity:
-    """Return what demonstrations of a game and its action set depend on."""
+    """Return the identity of demonstrations of a game and its action set."""
     cartridge = load_cartridge(game.rom_path)
     inputs = [(field.name, field.slots, field.codes) for field in POLICY_INPUT.fields]
     return {

@@ -1,4 +1,4 @@
-"""Plays decisions in an environment, as a policy does, and records what the policy would see."""
+"""Plays decisions in an environment, as a policy does, and records the policy's inputs."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from rlaif.trainer.settings.game import GameSettings
 
 _NO_LIMIT = 1 << 40
 _MAX_STEPS_OF_A_WALK = 7
-"""Of a decision WALK that pushes; others have at most four."""
+"""Maximum base steps of a WALK that pushes; others have at most four."""
 
 
 class Play(NamedTuple):
@@ -160,7 +160,7 @@ class Recorder(Player):
         return [int(each) for each in np.flatnonzero(self._input()[ALLOWED])]
 
     def demonstration(self, name: str, *, part_of: tuple[str, int] | None = None) -> Demonstration:
-        """Return what was played since `clear`."""
+        """Return the demonstration played since `clear`."""
         rows = self._rows
         return Demonstration(
             name=name,

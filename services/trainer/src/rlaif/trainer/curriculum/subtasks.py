@@ -1,4 +1,4 @@
-"""The subtasks of demonstrations: where attempts at each start, and how they ended."""
+"""The subtasks of demonstrations, with the starts and outcomes of attempts at each."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -141,7 +141,7 @@ class Subtask:
         )
 
     def continue_from(self, earlier: "Sequence[Subtask]") -> None:
-        """Keep what was reached on other demonstrations of the same game.
+        """Keep the progress on other demonstrations of the same game.
 
         The same subtask resumes. One that leads to the goal of a mastered subtask by another
         trajectory is tried from its beginning first.

@@ -43,7 +43,7 @@ def sufficient(along: Sequence[Quantities]) -> Quantities:
 
 
 class Moment(NamedTuple):
-    """What the rest of a trajectory may depend on.
+    """The part of a state on which the rest of a trajectory may depend.
 
     Attributes:
         place: See `place_of`.
@@ -51,7 +51,7 @@ class Moment(NamedTuple):
             of a lever had been cut out, the next part would still start behind the gate that it
             opens, where no policy could arrive from the part before.
         marks: Flags that are set.
-        has: What the player has.
+        has: Possessions of the player.
     """
 
     place: tuple[int, ...]
@@ -93,7 +93,7 @@ class Part:
         state: Its first save state.
         key: Equal for parts with equal start, decisions and flags, in any trajectory.
         decisions: Its decisions.
-        goal: Where it must end.
+        goal: Condition of its end.
     """
 
     state: PackedKeyframe

@@ -1,8 +1,8 @@
-"""Plays a frozen policy on fixed seeds and records how far each episode comes.
+"""Plays a frozen policy on fixed seeds and records the progress of each episode.
 
 Episode k of an evaluation draws its start, its warm-up and its actions from streams that depend on
-the seed and on k alone, and every forward pass has the same number of rows. So the same policy
-plays the same episodes, whatever the number of processes.
+the seed and on k only, and every forward pass has the same number of rows. So the same policy plays
+the same episodes for any number of processes.
 """
 
 from collections import Counter
@@ -47,7 +47,7 @@ _ESSENCES = address("wEssencesObtained")
 
 @dataclass(frozen=True)
 class EvaluationTask:
-    """What is played; pickled to the processes that play it.
+    """Parameters of an evaluation; pickled to the playing processes.
 
     Attributes:
         greedy: Always take the most likely action instead of sampling.
@@ -100,7 +100,7 @@ class _Episode:
     def __init__(
         self, task: EvaluationTask, game: GameEnv, number: int, row: Row, *, record: bool
     ) -> None:
-        """Begin the episode of that number; fills `row` with the first observation."""
+        """Start episode `number`; fills `row` with the first observation."""
         game.source.rng = _stream(task, number)
         game.reset(row)
         story: Story = story_of(game.cartridge.game, game.cartridge.data)
@@ -116,7 +116,7 @@ class _Episode:
         self._milestone_frames: dict[str, int] = {}
 
     def play(self, logits: np.ndarray[Any, Any], row: Row, *, render: bool) -> StepOutcome:
-        """Play the action that is chosen by the logits; fills `row`, returns the last outcome."""
+        """Play the action chosen by the logits; fills `row` and returns the last outcome."""
         noise = 0.0 if self._noise is None else self._noise.gumbel(size=logits.shape)
         index = int((logits + noise).argmax())
         self._counts["decisions"] += 1
@@ -180,7 +180,7 @@ def play(
     """Play the episodes of these numbers, up to `GROUP` at once; returns them in no fixed order.
 
     Args:
-        task: What is played.
+        task: The parameters.
         numbers: Numbers of the episodes; each is independent of the others.
         forward: The policy.
         on_episode: Called at the end of each episode, with its recording if `record`.
@@ -192,7 +192,7 @@ def play(
     starts: StartSource | None = None
     for number in numbers[:GROUP]:
         game = GameEnv(task.env.game, _stream(task, number), starts=starts, cache=cache)
-        starts = game.source.starts  # playing from power-on takes a second or two: once
+        starts = game.source.starts  # playing from power-on takes 1-2 s: only once
         games.append(game)
     inputs, playing = _Inputs(task.env), dict(enumerate(games))
     episodes: dict[int, _Episode] = {}

@@ -1,6 +1,6 @@
-"""Policies that can be evaluated: checkpoints, of which the manifest and the weights are enough.
+"""Policies for evaluation: checkpoints with at least the manifest and the weights.
 
-    manifest.json         what the weights fit; see `rlaif.trainer.run_folder.checkpoints`
+    manifest.json         compatibility of the weights; see `rlaif.trainer.run_folder.checkpoints`
     policy.safetensors    the network
 
 A policy-only checkpoint has no optimizer, games or critic: a run of mode `quest` writes one into
@@ -48,7 +48,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 class PolicyError(Exception):
-    """There is no such policy, or it does not fit; the message says what to do."""
+    """The policy is missing or incompatible; the message has a remedy."""
 
 
 def layouts() -> dict[str, str]:
@@ -61,7 +61,7 @@ def layouts() -> dict[str, str]:
 
 
 def check(manifest: Manifest, cartridge: Cartridge) -> None:
-    """Check that a policy fits this version and this game; any policy may play generated worlds.
+    """Check that a policy fits this version and game; any policy may play generated worlds.
 
     Raises:
         PolicyError: It does not; the message names the difference.

@@ -1,4 +1,4 @@
-"""Results of evaluations, one file each: what a frozen policy did in episodes with fixed seeds.
+"""Results of evaluations, one file each: episodes of a frozen policy with fixed seeds.
 
 runs/{run_id}/evaluations/{evaluation_id}.json       of modes `evaluation` and `pipeline`
 {policy folder}/trials/{player}-{seed}.json          of `rlaif evaluate`
@@ -52,7 +52,7 @@ class EvaluatedEpisode(BaseModel):
 
 
 class Evaluation(BaseModel):
-    """What a policy did on fixed seeds."""
+    """Result of a policy on fixed seeds."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -184,7 +184,7 @@ def read_all(run_directory: Path, folder: str = FOLDER) -> list[Evaluation]:
         try:
             found.append(Evaluation.model_validate_json(path.read_bytes()))
         except (OSError, ValidationError):
-            continue  # foreign or damaged: the others count
+            continue  # foreign or damaged files do not affect the others
     return sorted(found, key=lambda each: (each.created_at, each.evaluation_id))
 
 

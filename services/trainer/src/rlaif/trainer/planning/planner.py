@@ -1,6 +1,6 @@
 """The planner of a runner: a daemon thread with an event loop makes the calls.
 
-The thread that plays hands over questions and collects replies; it never waits. A planner must be
+The playing thread hands over questions and collects replies without waiting. A planner must be
 created in the process that uses it: it cannot be pickled, and in a forked child it is closed.
 """
 
@@ -76,7 +76,7 @@ def make_limiters(settings: PlannerSettings) -> dict[Mode, Limiter]:
 
 
 def route_limits(settings: PlannerSettings) -> RouteLimits:
-    """A call ends at the timeout of its question, whatever the latencies are."""
+    """Limits of a route: a call ends at the timeout of its question, independent of latencies."""
     total = settings.calls.total_seconds
     return RouteLimits(total_seconds=total, least_seconds=total, trial_seconds=total, late_calls=0)
 
@@ -133,11 +133,11 @@ def timeout(question: PlannerQuestion, settings: PlannerSettings) -> float:
 
 
 class PlannerSettingsError(ValueError):
-    """Unusable settings; the message says why and how to correct them."""
+    """Unusable settings; the message has the reason and a remedy."""
 
 
 def open_planner(settings: PlannerSettings) -> Planner | None:
-    """The planner; None when it is off. No connection is opened before the first question."""
+    """The planner, or None if disabled. No connection is opened before the first question."""
     return ThreadedPlanner(settings) if settings.is_on else None
 
 
@@ -263,7 +263,7 @@ class ThreadedPlanner:
         self._questions.give_up(reason)
 
     async def _serve(self) -> None:
-        """Make a call for each question until None is handed over."""
+        """Make a call for each question until None arrives."""
         seeds, limits = itertools.count(), route_limits(self._settings)
         async with self._open_models(self._settings) as models:
             routes = {

@@ -1,7 +1,7 @@
 """Questions in flight and their replies: one call per situation.
 
-Questions come from the thread that plays, ends of calls from the thread that calls. Each method
-holds one lock for some microseconds. Times are in seconds of any steady clock.
+Questions come from the playing thread, ends of calls from the calling thread. Each method holds
+one lock for some microseconds. Times are in seconds of any monotonic clock.
 """
 
 import threading
@@ -25,7 +25,7 @@ from rlaif.trainer.play.planner_counts import (
 from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
 
 MAX_SHARING = 64
-"""Questions that may share one call; at most one per environment comes."""
+"""Questions that may share one call; each environment has at most one."""
 
 Good = Plan | Suggestion
 Key = tuple[Mode, Kind, str]
@@ -45,7 +45,7 @@ class CallEnd:
 
 
 class Questions:
-    """Questions of one planner; `limiters` says by mode whether a call may begin."""
+    """Questions of one planner; `limiters` decides by mode whether a call may start."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Questions:
         self._closed = False
 
     def take(self, question: PlannerQuestion) -> Taken:
-        """Accept a question, or not; after `call`, `settle` must follow."""
+        """Accept or reject a question; after `call`, call `settle`."""
         mode, key = question.mode, _key_of(question)
         with self._lock:
             if self._closed:
@@ -120,7 +120,7 @@ class Questions:
                 self._cache.keep(key, end.answer)
 
     def replies(self) -> list[PlannerReply]:
-        if not self._ready:  # nearly always: spares the lock
+        if not self._ready:  # the usual case; avoids the lock
             return []
         with self._lock:
             ready, self._ready = self._ready, []

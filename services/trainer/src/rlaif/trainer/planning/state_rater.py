@@ -1,7 +1,7 @@
-"""A rater of a search: asks the planner's puzzle model where on the quest states are.
+"""Rater of a search: asks the planner's puzzle model for positions of states on the quest.
 
 The call is made in a thread; a failed one is reported after the pause of a failing route, and the
-states are asked about again later.
+states are rated again later.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ class ModelRater:
         self._answer: Future[list[float | None]] | None = None
         self._closed = threading.Event()
         self._requests = 0
-        self.tokens = 0  # read and written by the model, as far as it reports them
+        self.tokens = 0  # read and written by the model, if it reports them
 
     def ask(self, states: Sequence[RamBlocks]) -> None:
         briefings = [brief(ram, self._words) for ram in states]
@@ -83,7 +83,7 @@ class ModelRater:
         return answer.result()
 
     def close(self) -> None:
-        """End the thread; an open call ends with its deadline, and is not waited for."""
+        """End the thread without waiting for an open call, which ends at its deadline."""
         self._closed.set()
         self._thread.shutdown(wait=False, cancel_futures=True)
 

@@ -1,1 +1,1 @@
-"""Rewards: what the game pays by itself, and what the reward model adds."""
+"""Rewards: the game's own reward, and shaping by the reward model."""

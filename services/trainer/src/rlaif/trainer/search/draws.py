@@ -43,13 +43,13 @@ class DrawSettings:
     """Probabilities of the selection rules."""
 
     shares: Mapping[str, float] = field(default_factory=lambda: BY_COUNTS)
-    learned: bool = False  # learn the shares, from these and what each rule led to
+    learned: bool = False  # learn the shares, starting from these, by the results of each rule
     level_ratio: float = 0.4  # probability of a level relative to the next higher one
     temperature: float = 0.1  # objectives that multiply the weight of a rated group by e
 
 
 RATED = DrawSettings({**BY_COUNTS, "rated": 3.0}, learned=True)
-"""Of a search with a judge, which is trusted at first: three quarters of the starts."""
+"""Settings with a judge, which initially decides three quarters of the starts."""
 
 
 @dataclass
@@ -110,7 +110,7 @@ class Draws:
 
     @property
     def marks(self) -> frozenset[str]:
-        """All flags that some cell has."""
+        """The flags of all cells."""
         return frozenset(self._having)
 
     def add(self, cell: bytes, marks: Marks, *, room: int, place: bytes, untried: int = 0) -> None:

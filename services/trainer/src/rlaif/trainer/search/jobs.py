@@ -56,8 +56,8 @@ class Outcome:
     """Result of a rollout.
 
     Attributes:
-        cell: Where it started.
-        rule: By which that was selected.
+        cell: Cell of its start.
+        rule: Rule that selected the start.
         new_cells: Number of cells that it was the first to reach.
         untried: Kinds of proposals at its start that were untried with the owned items.
         new_flags: By weight, those that were new to the search.
@@ -75,10 +75,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Job:
-    """Start nodes, and what other runners found since the last job.
+    """Start nodes, and the finds of other runners since the last job.
 
     Attributes:
-        is_first: All earlier knowledge is void: this is everything that is known.
+        is_first: Replaces all earlier knowledge.
     """
 
     starts: tuple[Begin, ...]
@@ -92,7 +92,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Report:
-    """What a runner explored since its last report.
+    """Results of a runner since its last report.
 
     Attributes:
         waiting: Number of starts that are still queued.

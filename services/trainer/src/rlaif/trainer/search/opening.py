@@ -28,7 +28,7 @@ def open_search(
 
 
 def identity_of(cartridge: Cartridge) -> dict[str, str]:
-    """Return what the stored states of a search depend on."""
+    """Return game and emulator, on which the stored states of a search depend."""
     return {
         "rom_sha256": cartridge.sha256,
         "title": cartridge.title,

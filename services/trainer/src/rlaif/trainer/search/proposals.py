@@ -1,4 +1,4 @@
-"""Proposals: what to try in a room, from the RAM and from counts of earlier attempts.
+"""Proposals of actions in a room, from the RAM and from counts of earlier attempts.
 
 A proposal is an object or an exit, and a verb: go there and touch it, push it, use an item on it.
 Rarely tried proposals are preferred. They are counted by room, kind of object, verb and owned

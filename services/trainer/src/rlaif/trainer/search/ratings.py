@@ -1,4 +1,4 @@
-"""Ratings of what a search found: which groups of cells a judge sees how far on the quest.
+"""Ratings of groups of cells: their positions on the quest according to a judge.
 
 Cells with the same large flags in the same room are a group: few hundred in a search with thousands
 of cells. Each group is rated once, by its first state, up to eight in one request; answers stay in
@@ -31,7 +31,7 @@ class Rater(Protocol):
         ...
 
     def answers(self) -> Sequence[float | None] | None:
-        """The positions of the states asked for last; None while there is no answer yet.
+        """The positions of the last requested states; None while there is no answer yet.
 
         A position is the number of objectives reached and a part of 1 for the way to the next. It
         is None where the judge abstains, which is not asked again. Without any positions the
@@ -66,7 +66,7 @@ class Ratings:
         self._tree.add_group(marks, room, ram)
 
     def consult(self, frames: int) -> None:
-        """Store answers, and ask about waiting groups if enough wait, or one for long enough."""
+        """Store answers, and request ratings once enough groups wait, or one for long enough."""
         if self._rater is None:
             return
         if self._asked and (answers := self._rater.answers()) is not None:

@@ -36,7 +36,7 @@ _PATIENCE, _PATIENCE_AFTER_MARK, _PATIENCE_IN_OLD_PLACES = 8, 24, 4
 the search, and after a cell that is new only by its flags."""
 
 _MAX_PROPOSALS = 120
-"""Of a rollout."""
+"""Maximum number of proposals per rollout."""
 
 _TRIPS = 0.04
 """Share of the actions that are a trip to another known room."""
@@ -47,7 +47,7 @@ share of its frames."""
 
 
 class Known:
-    """What a runner knows: cells with the score of each one's state, attempts, rooms."""
+    """Knowledge of a runner: cells with the scores of their states, attempts, rooms."""
 
     def __init__(self) -> None:
         self.tries, self.graph = Tries(), RoomGraph()
@@ -57,7 +57,7 @@ class Known:
         self._reported: set[tuple[object, ...]] = set()
 
     def take_in(self, job: Job) -> None:
-        """Add what other runners found."""
+        """Add the finds of other runners."""
         for cell in job.dropped:
             self._worth.pop(cell, None)
         self.learn(job.cells, job.marks)
@@ -117,7 +117,7 @@ class Explored(Protocol):
 
 @dataclass
 class Finds:
-    """The finds of a runner since its last report, and what was played for them."""
+    """The finds of a runner since its last report, and the frames played for them."""
 
     finds: list[Find] = field(default_factory=list)
     number: int = 0  # of all finds
@@ -128,14 +128,14 @@ class Finds:
 
 @dataclass
 class _Record:
-    """What was played since the last state that was kept."""
+    """The steps played since the last state that was kept."""
 
     decisions: list[tuple[int, int]] = field(default_factory=list)
     actions: list[str] = field(default_factory=list)
 
 
 class Rollout:
-    """A rollout: decisions out, what was played in."""
+    """A rollout: yields decisions and receives them as played."""
 
     def __init__(self, begin: Begin, game: Explored, known: Known, finds: Finds) -> None:
         """Play from a node in which `game` is now; append the states to keep to `finds`."""
@@ -215,7 +215,7 @@ class Rollout:
         return decisions_of(proposal, rng)
 
     def _keep_if_better(self) -> None:
-        """Keep the present state if it is worth it."""
+        """Keep the current state if it is good enough."""
         ram, known = self._game.ram, self._known
         if not has_control(ram):
             return

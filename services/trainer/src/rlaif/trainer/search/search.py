@@ -1,4 +1,4 @@
-"""The search: draws starts for the runners that explore, and stores what they found.
+"""The search: draws starts for the exploring runners, and stores their finds.
 
     search = Search(Tree(path, identity), cartridge, SearchSettings(seed=1))
     job = search.next_job(runner)
@@ -157,7 +157,7 @@ class _Kept:
 
 @dataclass
 class _Found:
-    """What a search has found so far.
+    """Results of a search so far.
 
     Attributes:
         counts: Counters of `Figures`.
@@ -244,7 +244,7 @@ class Search:
         )
 
     def next_job(self, runner: int) -> Job:
-        """Draw starts for a runner, of which it needs a few more than it has played of late."""
+        """Draw starts for a runner, a few more than it has recently played."""
         known = self._runners.get(runner)
         last = None if known is None else known.last
         wanted = self._settings.min_starts
@@ -271,12 +271,12 @@ class Search:
         )
 
     def forget(self, runner: int) -> None:
-        """A runner was replaced: the next one of this number knows nothing."""
+        """Reset a runner that was replaced: its successor has no knowledge."""
         self._updates.forget(runner)
         self._runners.pop(runner, None)
 
     def take_in(self, runner: int, report: Report) -> None:
-        """Store what a runner found, and commit if that is due."""
+        """Store the finds of a runner, and commit if that is due."""
         known = self._runners.setdefault(runner, _Runner())
         known.last = report
         for saved in report.saved:
@@ -286,7 +286,7 @@ class Search:
             self._keep(runner, find, known.ids)
         for outcome in report.outcomes:
             if not outcome.is_reached:
-                log.error("a state of the search is not reached again, so it is dropped")
+                log.error("a state of the search is not reproducible and is dropped")
                 self._drop([outcome.cell])
                 continue
             self._draws.renew(outcome.cell, untried=outcome.untried)
@@ -314,7 +314,7 @@ class Search:
         self._tree.begin()
 
     def discard(self) -> None:
-        """Close the tree; what is not committed is lost."""
+        """Close the tree without a commit."""
         self._tree.close()
 
     def close(self) -> None:

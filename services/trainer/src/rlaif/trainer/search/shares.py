@@ -1,4 +1,4 @@
-"""Shares of the selection rules: fixed, or learned from what each rule led to.
+"""Shares of the selection rules: fixed, or learned from the results of each rule.
 
 Learned shares are a bandit with Thompson sampling: the rate of new permanent flags per start has a
 gamma posterior for each rule, and the rule with the highest sample is used. Evidence is discounted,
@@ -15,8 +15,8 @@ MIN_SHARE = 0.05
 HORIZON = 1_000.0
 """Starts after which evidence counts 1/e; about 1.4 million frames."""
 FIRST_FLAGS, FIRST_RATE = 8.0, 0.02
-"""What is credited to the rules beforehand and discounted like evidence: these flags in proportion
-to the given shares, at these flags per start. A search finds about 15 within the horizon."""
+"""Prior evidence of the rules, discounted like all evidence: these flags in proportion to the given
+shares, at these flags per start. A search finds about 15 within the horizon."""
 _PRIOR_FLAGS = 1.0
 """Flags, found at the mean rate of all rules, that each rule is always credited with."""
 

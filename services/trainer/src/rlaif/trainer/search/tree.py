@@ -97,7 +97,7 @@ class Tree:
     def __init__(self, path: Path, identity: dict[str, str]) -> None:
         """Open or create a tree.
 
-        `identity` names what its states depend on: game and emulator.
+        `identity` identifies game and emulator, on which its states depend.
 
         Raises:
             TreeError: It was created with another identity.

@@ -12,7 +12,7 @@ GROUP_OF_AREA: Final = (0, 1, 4, 5)
 ROOMS: Final = AREAS * 256
 COLUMNS: Final = 16
 LINES: Final = 16
-"""Squares of a room each way. A large room has 15 by 11; positions are bytes, so 16 hold any."""
+"""Squares per axis of a room. A large room has 15 by 11; positions are bytes, so 16 suffice."""
 
 SQUARES_A_ROOM: Final = COLUMNS * LINES
 SQUARES: Final = ROOMS * SQUARES_A_ROOM
@@ -20,7 +20,7 @@ SQUARES: Final = ROOMS * SQUARES_A_ROOM
 
 
 def room_index(group: int, room: int) -> int:
-    """The number of a room, 0 to 1,023; groups above 7 wrap, as the game does."""
+    """The number of a room, 0 to 1,023; groups above 7 wrap, as in the game."""
     return AREA_OF_GROUP[group & 7] << 8 | room
 
 
@@ -42,9 +42,9 @@ class Progress(NamedTuple):
         items: Bit set: treasures, boss keys, compasses, maps, seasons.
         events: Bit set: chests opened, doors, gates, bosses, story flags.
         essences: Bit set of the eight.
-        keys: Small keys held, one byte a dungeon.
+        keys: Small keys held, one byte per dungeon.
         rupees: 0 to 999.
-        source: The bytes that all this was read from, to detect changes.
+        source: The bytes that it was read from, to detect changes.
     """
 
     items: int
@@ -61,13 +61,13 @@ class GameFacts(NamedTuple):
     Attributes:
         x, y: Pixels inside the room.
         health: Quarter hearts.
-        running: A file is being played; else the other fields have no meaning.
-        settled: The room has been entered: group, room and position belong together.
+        running: Whether a file is being played; else the other fields are meaningless.
+        settled: The room has been entered: group, room and position are consistent.
         control: Buttons have an effect.
         menu: A menu is open.
         text: Text is on screen.
         dead: The player is dying.
-        progress: The same object as in the step before if nothing in it changed.
+        progress: The same object as in the previous step if nothing in it changed.
     """
 
     group: int

@@ -1,4 +1,4 @@
-"""The game's own reward of one episode: the ledger over the terms.
+"""The game's own reward of one episode: evaluates the terms at each step.
 
 rewards = EpisodeRewards(preset("default"))
 rewards.begin(facts)                       # at the start state
@@ -24,7 +24,7 @@ NOTHING.flags.writeable = False
 
 
 def total(parts: Float32) -> float:
-    """The reward of a step: the float32 sum of its parts. There is no other definition."""
+    """The reward of a step, by definition: the float32 sum of its parts."""
     return float(parts.sum())
 
 
@@ -35,8 +35,8 @@ class EpisodeRewards:
     reward and are ignored by all terms; the next step is compared with the last one played.
 
     Attributes:
-        asks_each_step: Whether even a step in which nothing changed may have a reward.
-        asks_each_move: Whether a step in which only the position inside a square did may have one.
+        asks_each_step: Whether steps without any change may have a reward.
+        asks_each_move: Whether steps that change only the position inside a square may have one.
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class EpisodeRewards:
     ) -> None:
         """Use these weights in every episode, in steps of `frame_skip` frames.
 
-        `visits` serve the `novelty` part; without them nothing was ever visited.
+        `visits` are for the `novelty` part; without them all places count as unvisited.
         """
         every = build_terms(weights, frame_skip)
         self._rooms, self._novelty = every["room"], every["novelty"]
         if visits is not None:
             self.count_visits(visits)
-        # A part without weight need not be computed; the rooms are counted in any case.
+        # Parts without weight are not computed, except the rooms, which are counted.
         self._used = [
             (part, every[name])
             for part, name in enumerate(PARTS)
@@ -99,7 +99,7 @@ class EpisodeRewards:
         return parts
 
     def _asked(self, before: GameFacts, facts: GameFacts) -> list[tuple[int, Term]]:
-        """The terms that can have a reward in this step; the others have seen all that is new."""
+        """The terms that can have a reward in this step."""
         if facts is before:
             return self._on_steps
         if facts.progress is not before.progress:

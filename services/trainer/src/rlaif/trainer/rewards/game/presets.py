@@ -1,4 +1,4 @@
-"""Weights of the terms: of the specification, the default ones, almost none. Reasons: ADR 0004."""
+"""Weights of the terms: the specification's, the defaults, almost none. Rationale: ADR 0004."""
 
 from dataclasses import dataclass, fields
 from typing import Literal
@@ -13,7 +13,7 @@ class RewardWeights:
     square: float
     """A grid square that is new in this episode."""
     novelty: float
-    """The same, divided by √(n + 1) after n earlier episodes that visited it."""
+    """A new grid square, divided by √(n + 1) after n earlier episodes that visited it."""
     move: float
     """A decision step that changed the position."""
     rupee: float
@@ -45,11 +45,11 @@ _PRESETS: dict[str, RewardWeights] = {
         room=20, square=5, novelty=0, move=0.1, rupee=0.01, key=0.5, item=20, event=5,
         essence=150, damage=-0.1, death=-50, menu=-0.5, stuck=-1,
     ),
-    # The scale of PPO's value clip: an episode's return stays in the tens, and the rarest things
-    # are worth most. All of an unknown room (50 squares) is worth 2.6, after a hundred episodes
-    # 0.35: with a constant 1, rooms are toured without end and the first item is unlearned.
-    # Rupees are worth nothing, as they grow back; what is bought with them counts as an item.
-    # Moving, standing and START are worth nothing either: time costs through the discount.
+    # The scale fits PPO's value clip: returns of episodes stay in the tens, and the rarest things
+    # have the highest rewards. An entire unknown room (50 squares) gives 2.6, after 100 episodes
+    # 0.35: with a constant 1, rooms are toured endlessly and the first item is unlearned.
+    # Rupees give nothing, as they grow back; purchases count as items.
+    # Moving, standing and START give nothing either: the discount penalizes time.
     "default": RewardWeights(
         room=0.1, square=0.0, novelty=0.05, move=0.0, rupee=0.0, key=2.0, item=3.0, event=2.0,
         essence=10.0, damage=-0.1, death=-2.0, menu=0.0, stuck=0.0,
@@ -59,7 +59,7 @@ _PRESETS: dict[str, RewardWeights] = {
         room=0.0, square=0.0, novelty=0.0, move=0.0, rupee=0.0, key=0.0, item=0.0, event=0.0,
         essence=0.0, damage=0.0, death=-2.0, menu=0.0, stuck=0.0,
     ),
-    # The same with the exploration bonus of `default`, which is independent of the quest.
+    # The previous one with the exploration bonus of `default`, which is independent of the quest.
     "novelty": RewardWeights(
         room=0.1, square=0.0, novelty=0.05, move=0.0, rupee=0.0, key=0.0, item=0.0, event=0.0,
         essence=0.0, damage=0.0, death=-2.0, menu=0.0, stuck=0.0,

@@ -1,8 +1,8 @@
 """The terms of the game's own reward: each rewards one kind of thing, once.
 
-A term remembers what it has rewarded and what the start state already had. Both count as known: a
+A term stores everything that it has rewarded and that the start state had. Both count as known: a
 flag that is cleared and set again, a room that is left and entered again, rupees that are spent and
-found again give no reward. What cannot be known yet (a place in the middle of a scroll) waits.
+found again give no reward. Undetermined facts (a place in the middle of a scroll) are deferred.
 """
 
 from abc import ABC, abstractmethod
@@ -20,15 +20,15 @@ STUCK_STEPS = 30
 """Steps of four frames in one place, with control, that count as stuck: 2 s."""
 
 LooksAt = Literal["steps", "moves", "squares", "progress"]
-"""When a term has to be evaluated: on every step; when the player moved, or more changed; when the
-square, or more than the position, changed; or only when the progress did."""
+"""When a term must be evaluated: on every step; on moves and all other changes; on changes of the
+square and all changes but moves; or only on changes of the progress."""
 
 
 class VisitCounts(Protocol):
-    """How well known a place is, over all episodes."""
+    """Counts of visits to places, over all episodes."""
 
     def episodes(self, square: int) -> int:
-        """Earlier episodes in which a square was visited, without the running one."""
+        """Number of earlier episodes that visited a square."""
         ...
 
 
@@ -46,7 +46,7 @@ class Term(ABC):
     def __init__(self, weight: float) -> None:
         self.weight = weight
 
-    def begin(self, facts: GameFacts) -> None:  # noqa: B027 - most terms prepare nothing
+    def begin(self, facts: GameFacts) -> None:  # noqa: B027 - most terms need no preparation
         ...
 
     @abstractmethod
@@ -61,7 +61,7 @@ class Term(ABC):
 
 
 class Change(Term):
-    """A reward that depends on two consecutive states alone."""
+    """A reward that depends on two consecutive states only."""
 
     def __init__(
         self,
@@ -79,10 +79,10 @@ class Change(Term):
 class NewPlaces(Term):
     """Rewards each place of the episode, once.
 
-    Not the first one, where it starts, nor the first one after a death: the game put the player
-    there. With `visits`, a place is worth 1/√(n + 1) after n earlier episodes that visited it. The
-    count does not change inside an episode: a bonus that decayed with each entry would still reward
-    walking to and fro. There is no penalty for returning either: it teaches to avoid crossroads.
+    Excluded are the first one of the episode and the first one after a death, to which the game
+    moved the player. With `visits`, a place is worth 1/√(n + 1) after n earlier episodes that
+    visited it. The count is constant inside an episode: a bonus that decayed with each entry would
+    reward walking to and fro. Returns are not penalized, as that teaches avoiding crossroads.
     """
 
     state = ("_seen", "_here")
@@ -124,8 +124,8 @@ class NewPlaces(Term):
 class Rupees(Term):
     """Rupees above the maximum of the episode.
 
-    Not the sum of what was picked up: spending and finding again would be rewarded without end. The
-    purse holds 999, which bounds the term.
+    Not the sum of all pickups, which would reward spending and finding again without end. The purse
+    holds 999, which bounds the term.
     """
 
     looks_at = "progress"
@@ -191,8 +191,8 @@ class NewBits(Term):
 class Standstill(Term):
     """Steps in one place with control, after those that last as long as `STUCK_STEPS`.
 
-    Text, menus and fades pause the count without resetting it: opening a menu is no way out. What
-    was charged is not refunded by moving.
+    Text, menus and fades pause the count without resetting it, so opening a menu does not avoid it.
+    Moving does not refund past penalties.
     """
 
     looks_at = "steps"
@@ -237,7 +237,7 @@ def build_terms(weights: RewardWeights, frame_skip: int = STEP_FRAMES) -> dict[s
         "item": NewBits(weights.item, lambda progress: progress.items),
         "event": NewBits(weights.event, lambda progress: progress.events),
         "essence": NewBits(weights.essence, lambda progress: progress.essences),
-        # Healing gives nothing, or being hurt and healed would be rewarded.
+        # Healing gives nothing, as else the cycle of damage and healing would be rewarded.
         "damage": Change(weights.damage, lambda old, new, _: max(0, old.health - new.health)),
         "death": Change(weights.death, lambda old, new, _: new.dead and not old.dead),
         "menu": Change(weights.menu, lambda _, __, action: action == Action.START, "steps"),

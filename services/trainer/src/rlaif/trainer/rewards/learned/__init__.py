@@ -1,1 +1,1 @@
-"""What models pay: shaping by the reward model, curiosity, what each part weighs."""
+"""Rewards of models: shaping by the reward model, curiosity, and statistics of all parts."""

@@ -1,4 +1,4 @@
-"""Random network distillation (Burda et al. 2018, arXiv 1810.12894): fragments in, rewards out.
+"""Curiosity rewards by random network distillation (Burda et al. 2018, arXiv 1810.12894).
 
 A target network with random, fixed weights maps an observation to 32 numbers; a predictor learns
 to return the same. Its error, which is high for rare observations, is the reward. Observations are
@@ -74,7 +74,7 @@ Array = npt.NDArray[Any]
 
 OUTPUTS = 32
 CLIP = 5.0
-"""Deviations at which a normalised observation is cut; Burda et al., appendix A.3."""
+"""Deviations at which a normalised observation is clipped; Burda et al., appendix A.3."""
 
 _TARGET = (64, OUTPUTS)
 _PREDICTOR = (64, 64, OUTPUTS)

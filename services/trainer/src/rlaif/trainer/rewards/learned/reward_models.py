@@ -1,8 +1,8 @@
-"""Ramp-in of reward models: champions in, a mix of two models out.
+"""Ramp-in of reward models: a mix of the new and the previous champion.
 
 A new champion waits until the previous one has shaped enough iterations, then its share rises
-from 0 to 1 over some more while the old one's falls. PPO's critic has learned the old potential; a
-change in one step is an error of its value by Phi_old - Phi_new everywhere at once.
+from 0 to 1 over some more while the old one's falls. PPO's critic has learned the old potential; an
+immediate change would make its values wrong by Phi_old - Phi_new everywhere.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.rewards.learned.shaping import Float32
 
 _REFUSED_KEPT = 64
-"""Digests of refused models in a checkpoint."""
+"""Maximum number of digests of refused models in a checkpoint."""
 
 State = dict[str, npt.NDArray[Any]]
 """A flat part of a checkpoint, without pickle."""
@@ -57,9 +57,9 @@ class ModelSchedule:
         ramp_iterations: Iterations until a new model has its full share; 0 and 1: immediately.
         swap_iterations: Minimum iterations of a model; not below `ramp_iterations`, so that the mix
             has at most two models.
-        previous: The one before `live` while it has a share; else None.
+        previous: The predecessor of `live` while it has a share; else None.
         age: Iterations of `live`.
-        before: The one before `live`, also without a share; target of a rollback.
+        before: The predecessor of `live`, also without a share; target of a rollback.
         refused: Digests of refused models; they never become live again.
     """
 
@@ -73,13 +73,13 @@ class ModelSchedule:
     refused: set[str] = field(default_factory=set)
 
     def offer(self, model: RewardModel) -> bool:
-        """Let a new champion wait, instead of another; False if it is live already."""
+        """Queue a new champion, replacing a waiting one; returns False if it is already live."""
         known = self.live is not None and self.live.sha256 == model.sha256
         self.waiting = None if known else model
         return not known
 
     def swap_if_due(self) -> RewardModel | None:
-        """Make the waiting model live for the next iteration if it is time; returns it then."""
+        """Make the waiting model live for the next iteration if it is due; returns it, or None."""
         if self.waiting is None or (self.live is not None and self.age < self.swap_iterations):
             return None
         self.before = self.live
@@ -194,7 +194,7 @@ def read_reward_model(path: Path, *, version: int, sha256: str) -> RewardModel:
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
-        # Enough to detect that it is too large.
+        # One byte more shows that it is too large.
         data = file.read(MAX_BYTES + 1)
     return check_reward_model(data, version=version, sha256=sha256)
 

@@ -1,4 +1,4 @@
-"""Shaping by a reward model: fragments of experience in, shaping rewards out.
+"""Shaping rewards of fragments of experience by a reward model.
 
 Both modes count the potential Phi from a reference, P(s) = Phi(s) - reference:
 
@@ -6,15 +6,15 @@ Both modes count the potential Phi from a reference, P(s) = Phi(s) - reference:
   state, and P is 0 after the game's end (`rlaif.reward_net.pay`). Over an episode that the game
   ends the discounted sum of F is 0, whatever start it had.
 * `height`: F = weight * max(0, P(s')); the reference is the highest Phi of the episode so far. The
-  sum of F over an episode is weight * (highest Phi - Phi of the first state): bounded, never taken
-  back, and the same whatever detours it made.
+  sum of F over an episode is weight * (highest Phi - Phi of the first state): bounded, and
+  independent of detours. F is never negative.
 
 weight * P is stored when its state is reached (Devlin & Kudenko, AAMAS 2012):
 
 * After a swap of models within an episode, P continues from its value with the differences of the
   new model: the swap gives no reward.
 * A change of the weight gives no reward either.
-* Nor does the end of a failed attempt: that is a cut, although the critic expects nothing after it.
+* Nor does the end of a failed attempt: it counts as a truncation, although the critic's value is 0.
 * A death after which the player is placed somewhere else is a step like any other for `potential`,
   so that the way back is not rewarded twice. `height` rewards no such jump.
 
@@ -37,7 +37,7 @@ Int32 = npt.NDArray[np.int32]
 
 
 def discounts(frames: Int32 | None, gamma: float) -> float | Float32:
-    """Discount of what follows each decision; one number for all where `frames` is None.
+    """Discount after each decision; one number for all if `frames` is None.
 
     Args:
         frames: `[T, N] int32`, game frames of each decision.
@@ -50,7 +50,7 @@ def discounts(frames: Int32 | None, gamma: float) -> float | Float32:
 
 
 def discount_of(frames: int, gamma: float) -> float:
-    """That of so many frames."""
+    """Discount of this many frames."""
     return float(gamma ** (frames / STEP_FRAMES))
 
 
@@ -63,7 +63,7 @@ class Transitions:
     """T decisions of N environments, in time order.
 
     Attributes:
-        observations: `[T+1, N, D] float32`; row t is what action t was chosen on. After the end of
+        observations: `[T+1, N, D] float32`; row t is the input of action t. After the end of
             an episode the next row is the first of the new episode.
         terminated, truncated: `[T, N] bool`.
         final_index: `[K, 2] int64`; (t, n) of each truncated step, in order.
@@ -124,7 +124,7 @@ class Shaped(NamedTuple):
         counted: `[T+1, N] float32`, weight * P of each row of the observations.
         final_counted: `[K] float32`, weight * P of each final observation.
         rises: `[T, N] float32`, change of weight * P by each step, without the discount: standing
-            still is 0. For people; also 0 where the state after the step is unknown.
+            still is 0. For display; also 0 where the state after the step is unknown.
     """
 
     rewards: Float32
@@ -145,7 +145,7 @@ class PotentialShaper:
     """Shapes consecutive fragments of the same environments.
 
     Attributes:
-        gamma: Discount of the run, the same as PPO's; another one would break the invariance.
+        gamma: Discount of the run, equal to PPO's; another one would break the invariance.
         weight: Scale of the shaping reward; may change between two fragments.
     """
 
@@ -209,7 +209,7 @@ class PotentialShaper:
         return np.where(same, last.potentials, 0.0)
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """By runner, the state in which its last fragment ended.
+        """The state in which the last fragment of each runner ended.
 
         `N/potentials` is `[N] float64`, weighted and counted from the episode's start;
         `N/observations` is `[N, D] float32`.
@@ -231,7 +231,7 @@ class PotentialShaper:
 def _references(
     phi: Float64, carried: Float64, transitions: Transitions, mode: ShapingMode
 ) -> Float64:
-    """`[T+1, N]` what is subtracted from each row's potential `phi`.
+    """`[T+1, N]` references, to be subtracted from each row's potential `phi`.
 
     An episode's first row then counts 0. `carried`, `[N]`, is the value of the first row.
     """

@@ -1,4 +1,4 @@
-"""Statistics of the parts of the reward: `[T, N]` arrays by part in, a few numbers per part out."""
+"""Statistics of the parts of the reward: a few numbers per part from `[T, N]` arrays."""
 
 from collections.abc import Sequence
 
