@@ -15,7 +15,8 @@ PAGES = [
 ]
 ALWAYS_THERE = {
     "base64", "cat", "cd", "cp", "echo", "export", "grep", "head", "ls", "mkdir", "printf",
-    "apt-get", "python3", "rm", "sed", "sha256sum", "sleep", "sort", "tail", "test", "true", "unset",
+    "apt-get", "python3", "rm", "sed", "sha256sum", "sleep", "sort", "tail", "test", "true",
+    "unset",
 }  # fmt: skip
 """What bash and Debian's essential packages have, and Python, which the README asks for."""
 
