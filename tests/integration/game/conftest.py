@@ -25,41 +25,33 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import has_control, is_dying, is_running, is_text
+from rlaif.game.memory.predicates import is_dying, is_running, is_text
 from rlaif.game.memory.state import decode
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills.macros import MacroOutcome, PlanExecutor
 from rlaif.game.skills.script import Choice, Option, OptionLimits
 from rlaif.game.stories.milestones import MilestoneLatch
 from rlaif.game.stories.story_lookup import story_of
+from rlaif.testing.data.read_ram import (
+    BOMBS,
+    BRACELET,
+    FEATHER,
+    FLIPPERS,
+    GNARLED_KEY,
+    ROD,
+    SATCHEL,
+    SWORD,
+    WINTER,
+    in_room,
+    keys,
+    owns,
+    season,
+)
 from rlaif.testing.data.walkthrough import FRAME_SKIP, pressed
 
 CARTRIDGE = Path(__file__).parents[3] / "libs/game/cartridge"
 LOOK_EVERY = 4
 """Frames between two looks: a decision step of the trainer."""
-
-
-SHIELD, BOMBS, SWORD, ROD, BRACELET = 0x01, 0x03, 0x05, 0x07, 0x16
-FEATHER, SATCHEL, FLIPPERS, GNARLED_KEY = 0x17, 0x19, 0x2E, 0x42
-WINTER = 3
-
-
-def in_room(ram: RamBlocks, group: int, room: int) -> bool:
-    here = ram.u8(address("wActiveGroup")), ram.u8(address("wActiveRoom"))
-    return here == (group, room) and has_control(ram)
-
-
-def owns(ram: RamBlocks, treasure: int) -> bool:
-    return ram.bit(address("wObtainedTreasureFlags"), treasure)
-
-
-def keys(ram: RamBlocks) -> int:
-    return ram.u8(address("wDungeonSmallKeys") + 1)
-
-
-def season(ram: RamBlocks) -> int:
-    return ram.u8(address("wRoomStateModifier"))
-
 
 MOMENTS: dict[str, Callable[[RamBlocks], bool]] = {
     "village": lambda ram: in_room(ram, 0, 0x77),

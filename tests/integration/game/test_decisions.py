@@ -10,40 +10,21 @@ from rlaif.game.decisions.mask import allowed
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks, bcd
 from rlaif.game.memory.entities import enemies
-from rlaif.game.memory.memory_map import TILE_STRIDE, address
+from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_dying, is_text_choice
 from rlaif.game.motion.things import KINDS, things
+from rlaif.testing.data.read_ram import FLIPPERS, SHIELD, SWORD, in_room, index, keys, owns, season
 
 BASE_FRAMES = 4
-SHIELD, BOMBS, SWORD, ROD, BRACELET = 0x01, 0x03, 0x05, 0x07, 0x16
-FEATHER, SATCHEL, FLIPPERS, GNARLED_KEY = 0x17, 0x19, 0x2E, 0x42
-WINTER = 3
 NUMBERS = {decision.name: decision.index for decision in DECISIONS}
 Check = Callable[[RamBlocks], bool]
-
-
-def in_room(ram: RamBlocks, group: int, room: int) -> bool:
-    here = ram.u8(address("wActiveGroup")), ram.u8(address("wActiveRoom"))
-    return here == (group, room) and has_control(ram)
-
-
-def owns(ram: RamBlocks, treasure: int) -> bool:
-    return ram.bit(address("wObtainedTreasureFlags"), treasure)
 
 
 def u8(name: str) -> Callable[[RamBlocks], int]:
     return lambda ram: ram.u8(address(name))
 
 
-def keys(ram: RamBlocks) -> int:
-    return ram.u8(address("wDungeonSmallKeys") + 1)
-
-
-def index(ram: RamBlocks, column: int, row: int) -> int:
-    return ram.u8(address("wRoomLayout") + row * TILE_STRIDE + column)
-
-
-season, coins, x_of = u8("wRoomStateModifier"), u8("wNumRupees"), u8("w1Link.xh")
+coins, x_of = u8("wNumRupees"), u8("w1Link.xh")
 
 TORCHES_OF_EMBER_CAVE = [(1, 1), (8, 1), (8, 5), (1, 5)]
 TORCHES_OF_TORCH_HALL = [(1, 1), (8, 1), (8, 6), (1, 6)]

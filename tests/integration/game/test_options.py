@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from rlaif.contracts.planning.plans import Macro
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.memory_map import TILE_STRIDE, address
+from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import (
     has_control,
     is_menu,
@@ -19,33 +19,11 @@ from rlaif.game.memory.predicates import (
 from rlaif.game.motion.room_graph import RoomGraph
 from rlaif.game.skills.macros import option_of
 from rlaif.game.skills.script import OptionLimits
+from rlaif.testing.data.read_ram import SHIELD, in_room, index, keys, owns, season
 
 read_macro = TypeAdapter[Macro](Macro).validate_python
 
 FRAME_SKIP = 4
-SHIELD, BOMBS, SWORD, ROD, BRACELET, FEATHER = 0x01, 0x03, 0x05, 0x07, 0x16, 0x17
-WINTER = 3
-
-
-def _in_room(ram: RamBlocks, group: int, room: int) -> bool:
-    here = ram.u8(address("wActiveGroup")), ram.u8(address("wActiveRoom"))
-    return here == (group, room) and has_control(ram)
-
-
-def _owns(ram: RamBlocks, treasure: int) -> bool:
-    return ram.bit(address("wObtainedTreasureFlags"), treasure)
-
-
-def _season(ram: RamBlocks) -> int:
-    return ram.u8(address("wRoomStateModifier"))
-
-
-def _index(ram: RamBlocks, column: int, row: int) -> int:
-    return ram.u8(address("wRoomLayout") + row * TILE_STRIDE + column)
-
-
-def _keys(ram: RamBlocks) -> int:
-    return ram.u8(address("wDungeonSmallKeys") + 1)
 
 
 def macro(kind: str, column: int | None = None, row: int | None = None, **more: Any) -> Any:
@@ -73,13 +51,13 @@ DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
             macro("MOVE_TO", 4, 5),
             macro("TAKE", 4, 1),
         ],
-        lambda ram: _keys(ram) == 1,
+        lambda ram: keys(ram) == 1,
     ),
-    ("shrine", [use("rod_of_seasons", 3, 5)], lambda ram: _season(ram) == 1),
-    ("shrine", [use("rod_of_seasons", 3, 5, direction="LEFT")] * 3, lambda ram: _season(ram) == 3),
-    ("field", [use("shovel", 6, 2)], lambda ram: _index(ram, 6, 2) == 0xE1),
-    ("orchard in winter", [use("shovel", 6, 1)], lambda ram: _index(ram, 6, 1) != 0xD7),
-    ("stair", [use("bombs", 4, 1, direction="UP")], lambda ram: _index(ram, 4, 1) == 0xE8),
+    ("shrine", [use("rod_of_seasons", 3, 5)], lambda ram: season(ram) == 1),
+    ("shrine", [use("rod_of_seasons", 3, 5, direction="LEFT")] * 3, lambda ram: season(ram) == 3),
+    ("field", [use("shovel", 6, 2)], lambda ram: index(ram, 6, 2) == 0xE1),
+    ("orchard in winter", [use("shovel", 6, 1)], lambda ram: index(ram, 6, 1) != 0xD7),
+    ("stair", [use("bombs", 4, 1, direction="UP")], lambda ram: index(ram, 4, 1) == 0xE8),
     (
         "vault",
         [use("bombs", 4, 3), macro("TAKE", 3, 1)],
@@ -88,7 +66,7 @@ DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
     (
         "ember cave",
         [use("ember_seeds", c, r) for c, r in ((1, 1), (8, 1), (8, 5), (1, 5))],
-        lambda ram: _index(ram, 4, 2) == 0xF1,
+        lambda ram: index(ram, 4, 2) == 0xF1,
     ),
     (
         "torch hall",
@@ -96,7 +74,7 @@ DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
             *(use("seed_satchel", c, r) for c, r in ((1, 1), (8, 1), (8, 6), (1, 6))),
             macro("TAKE", 4, 3),
         ],
-        lambda ram: _keys(ram) == 1,
+        lambda ram: keys(ram) == 1,
     ),
     (
         "windy cave",
@@ -106,19 +84,19 @@ DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
     (
         "hop hall",
         [use("feather", 4, 2), macro("CUT", 6, 1), use("feather", 7, 3), macro("TAKE", 8, 1)],
-        lambda ram: _index(ram, 6, 1) == 0x0B and ram.u8(address("wDungeonMaps")) == 2,
+        lambda ram: index(ram, 6, 1) == 0x0B and ram.u8(address("wDungeonMaps")) == 2,
     ),
     (
         "torch hall",  # the player is in the doorway and turns without leaving through it
         [use("rod_of_seasons", direction="RIGHT")],
         lambda ram: (
-            _in_room(ram, 4, 0x13)
+            in_room(ram, 4, 0x13)
             and ram.u8(address("w1Link.direction")) == 1
             and ram.u8(address("wLinkUsingItem1")) == 0
         ),
     ),
     ("windy cave", [use("feather")], lambda ram: ram.u8(address("wLinkInAir")) == 0),
-    ("orchard", [macro("CUT", 4, 3), macro("TAKE", 4, 1)], lambda ram: _index(ram, 4, 1) == 0xF0),
+    ("orchard", [macro("CUT", 4, 3), macro("TAKE", 4, 1)], lambda ram: index(ram, 4, 1) == 0xF0),
     ("lane", [macro("TAKE", 1, 4)], lambda ram: ram.u8(address("wLinkGrabState")) == 0x83),
     ("lane", [use("bracelet", 1, 4)], lambda ram: ram.u8(address("wLinkGrabState")) == 0x83),
     ("village", [macro("TALK", 2, 6)], has_control),
@@ -128,12 +106,12 @@ DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
     (
         "shop",
         [macro("TALK", 3, 3), answer(1)],
-        lambda ram: has_control(ram) and not _owns(ram, SHIELD),
+        lambda ram: has_control(ram) and not owns(ram, SHIELD),
     ),
     (
         "shop",
         [macro("TALK", 3, 3), answer(0)],
-        lambda ram: has_control(ram) and _owns(ram, SHIELD),
+        lambda ram: has_control(ram) and owns(ram, SHIELD),
     ),
 ]
 
@@ -239,7 +217,7 @@ def test_an_answer_brings_the_cursor_back(play: Any) -> None:
     assert play.ram.u8(address("wSelectedTextOption")) == 1
     (outcome,) = play.plan(answer(0))
     assert outcome.status == "done"
-    assert _owns(play.ram, SHIELD)
+    assert owns(play.ram, SHIELD)
 
 
 def test_an_open_menu_is_closed_first(play: Any) -> None:
