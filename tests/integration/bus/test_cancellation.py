@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.bus.cancellation import heeding_cancellation
+from rlaif.bus.cancellation import propagating_cancellation
 from rlaif.bus.connection import Bus, connect
 from rlaif.bus.ports import WorkerSettings
 from rlaif.bus.worker import DurableWorker
@@ -86,7 +86,7 @@ async def test_a_cancellation_of_before_does_not_end_what_cleans_up(bus: Bus):
 
 async def test_a_deadline_stays_a_timeout():
     async def swallow() -> None:
-        with heeding_cancellation(), contextlib.suppress(asyncio.CancelledError):
+        with propagating_cancellation(), contextlib.suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
 
     with pytest.raises(TimeoutError):

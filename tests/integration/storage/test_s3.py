@@ -51,7 +51,7 @@ def test_a_missing_bucket_is_not_taken_for_a_missing_object(s3: S3Credentials) -
         lambda: list(store.list()),
         lambda: store.delete_many(["a"]),
     ):
-        with pytest.raises(StoreUnavailableError, match="make the bucket"):
+        with pytest.raises(StoreUnavailableError, match="create the bucket"):
             use()
 
 
@@ -151,7 +151,7 @@ def test_a_server_that_lists_out_of_order_is_not_believed(episodes_store, s3):
 
 def test_a_key_that_begins_another_is_never_reported_as_existing(episodes_store):
     episodes_store.put("folder/a", b"x")
-    with pytest.raises(StoreUnavailableError, match="does the key begin another"):
+    with pytest.raises(StoreUnavailableError, match="is the key a prefix of another"):
         episodes_store.put_once("folder", b"x")
     assert episodes_store.head("folder") is None
 

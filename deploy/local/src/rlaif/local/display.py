@@ -33,7 +33,7 @@ class Display:
     def note(self, text: str) -> None:
         self._print(" ", text)
 
-    def mended(self, text: str) -> None:
+    def resolved(self, text: str) -> None:
         """A resolved problem."""
         self._print("✓", text, style="green")
 

@@ -22,7 +22,7 @@ def disk_report(folder: Path, *, least_free_bytes: int = 500_000_000) -> Report:
 
 
 @dataclass(frozen=True)
-class News:
+class Notice:
     """A message for the user; `good` for a recovery."""
 
     service: str
@@ -48,12 +48,12 @@ class ReadinessWatch:
     patience: float = _PATIENCE_SECONDS
     _open: dict[tuple[str, str], _Failure] = field(default_factory=dict)
 
-    def update(self, now: float, reports: Mapping[str, Report | None]) -> list[News]:
+    def update(self, now: float, reports: Mapping[str, Report | None]) -> list[Notice]:
         """Update with the reports at `now` (seconds) and return new messages.
 
         A report of None means no response; the last report then remains in effect.
         """
-        news: list[News] = []
+        news: list[Notice] = []
         for service, report in reports.items():
             failing = {_ANSWERS: "does not respond"} if report is None else dict(report)
             for key in [key for key in self._open if key[0] == service and report is not None]:
@@ -63,7 +63,7 @@ class ReadinessWatch:
                 news += self._continue((service, check), why, now)
         return news
 
-    def _continue(self, key: tuple[str, str], why: str, now: float) -> list[News]:
+    def _continue(self, key: tuple[str, str], why: str, now: float) -> list[Notice]:
         failure = self._open.setdefault(key, _Failure(now, why))
         failure.reason = why
         service, check = key
@@ -72,12 +72,12 @@ class ReadinessWatch:
             return []
         failure.reported = True
         what = why if check == _ANSWERS else f"is not ready: {check}: {why}"
-        return [News(service, f"{service} {what}", good=False)]
+        return [Notice(service, f"{service} {what}", good=False)]
 
-    def _end(self, key: tuple[str, str], now: float) -> list[News]:
+    def _end(self, key: tuple[str, str], now: float) -> list[Notice]:
         failure = self._open.pop(key)
         if not failure.reported:
             return []
         service, check = key
         what = "responds again" if check == _ANSWERS else f"recovered: {check}"
-        return [News(service, f"{service} {what}, after {now - failure.since:.0f} s", good=True)]
+        return [Notice(service, f"{service} {what}, after {now - failure.since:.0f} s", good=True)]

@@ -227,8 +227,8 @@ class _Reporter:
     def show(self, now: float, snapshot: LoopReading, reports: Mapping[str, Report | None]) -> None:
         """Print the changes; `now` in seconds of a monotonic clock."""
         self._strays.update(now, self._pids())
-        for news in self._readiness.update(now, reports):
-            (self._display.mended if news.good else self._display.warn)(news.text)
+        for notice in self._readiness.update(now, reports):
+            (self._display.resolved if notice.good else self._display.warn)(notice.text)
         if snapshot.refusal is not None and snapshot.refusal[0] != self._refused:
             self._refused, message = snapshot.refusal
             self._display.note(message)

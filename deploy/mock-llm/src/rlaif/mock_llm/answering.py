@@ -42,7 +42,7 @@ def answer(chat: ChatRequest, behaviour: Behaviour) -> str:
     else:
         found = _rating(chat, behaviour, list(asked))
     if behaviour.gullible and (order := chat.injected()) is not None:
-        found = _obeyed(order, asked)
+        found = _answer_to_injection(order, asked)
     return json.dumps(found)
 
 
@@ -101,7 +101,7 @@ def _opinion(
     return distorted(assess(evidence), evidence, behaviour, draw, temperature=chat.temperature)
 
 
-def _obeyed(order: str, asked: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+def _answer_to_injection(order: str, asked: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     """The best possible answer, from the start of the quest to its end, for an injected order."""
     best = {name: _highest(values) for name, values in asked.items()}
     lowest = {"objective_start": 1, "distance_end": 0}

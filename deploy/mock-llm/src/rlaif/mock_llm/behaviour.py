@@ -44,7 +44,7 @@ def distorted(
     if seeded(behaviour.seed, "hostile", evidence.sha256()).random() < behaviour.hostility:
         opinion = _inverted(opinion)
     if behaviour.taste and behaviour.taste_share:
-        opinion = _tasted(opinion, _liking(evidence, behaviour.taste), behaviour.taste_share)
+        opinion = _tasted(opinion, _taste_match(evidence, behaviour.taste), behaviour.taste_share)
     return _noisy(opinion, draw, min(0.5, behaviour.noise * temperature))
 
 
@@ -58,7 +58,7 @@ def _inverted(opinion: SegmentOpinion) -> SegmentOpinion:
     return SegmentOpinion(opinion.end, opinion.start, levels, reason, opinion.last)
 
 
-def _liking(evidence: Evidence, taste: str) -> float:
+def _taste_match(evidence: Evidence, taste: str) -> float:
     """Match of a segment with a taste, 0 to 1."""
     if taste == "menus":
         return evidence.share(evidence.control.menu_steps) or 0.0

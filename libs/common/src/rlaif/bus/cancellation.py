@@ -16,7 +16,7 @@ from nats.errors import ConnectionClosedError
 
 
 @contextlib.contextmanager
-def heeding_cancellation() -> Iterator[None]:
+def propagating_cancellation() -> Iterator[None]:
     """Raise `CancelledError` at the end if the task was cancelled inside the block, not before.
 
     Raises:
@@ -46,13 +46,13 @@ class CancellableClient(Client):
     """A nats-py client whose requests, including those of JetStream, can be cancelled."""
 
     async def request(self, *args: Any, **options: Any) -> Msg:
-        with heeding_cancellation():
+        with propagating_cancellation():
             return await super().request(*args, **options)
 
     async def publish(self, *args: Any, **options: Any) -> None:
-        with heeding_cancellation():
+        with propagating_cancellation():
             await super().publish(*args, **options)
 
     async def close(self) -> None:
-        with heeding_cancellation():
+        with propagating_cancellation():
             await super().close()

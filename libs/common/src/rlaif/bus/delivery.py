@@ -27,7 +27,7 @@ from typing import Any, Literal
 import nats.errors
 from nats.aio.msg import Msg
 
-from rlaif.bus.cancellation import heeding_cancellation
+from rlaif.bus.cancellation import propagating_cancellation
 from rlaif.bus.dead_letters import dead_letter, without_original
 from rlaif.bus.errors import BusError, EventRefusedError
 from rlaif.bus.link import Link
@@ -305,8 +305,8 @@ class Delivery:
             yield
         finally:
             task.cancel()
-            # `heeding_cancellation` re-raises a cancellation of the handler, suppressed otherwise.
-            with heeding_cancellation(), contextlib.suppress(asyncio.CancelledError):
+            # The first re-raises a cancellation of the handler, otherwise suppressed.
+            with propagating_cancellation(), contextlib.suppress(asyncio.CancelledError):
                 await task
 
     async def _beat(self, message: Msg) -> None:

@@ -15,7 +15,7 @@ import nats.errors
 from nats.aio.msg import Msg
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-from rlaif.bus.cancellation import heeding_cancellation
+from rlaif.bus.cancellation import propagating_cancellation
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.link import Link
 from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
@@ -116,7 +116,7 @@ class StreamFeed:
             while not self._link.closed:
                 # An empty fetch is a TimeoutError: normal. A deleted consumer answers 503.
                 with contextlib.suppress(nats.errors.TimeoutError):
-                    with heeding_cancellation():
+                    with propagating_cancellation():
                         messages = await subscription.fetch(
                             cursor.batch, timeout=FETCH_TIMEOUT.total_seconds()
                         )
@@ -135,7 +135,7 @@ class StreamFeed:
             # Publishers' clocks differ; the stream's timestamps are consistent with its order.
             await queue.put(event.model_copy(update={"time": message.metadata.timestamp}))
         except UnknownEventError as error:
-            logger.warning("feed skips message %d of %s: %s", sequence, cursor.stream, error)
+            logger.warning("feed skipped message %d of %s: %s", sequence, cursor.stream, error)
         cursor.next_sequence = sequence + 1
         # A pull returns a partial batch only when it times out, so request at most the stored
         # events: history arrives in batches, new events singly without delay.

@@ -9,7 +9,7 @@ from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig
 from nats.js.errors import NotFoundError
 
-from rlaif.bus.cancellation import heeding_cancellation
+from rlaif.bus.cancellation import propagating_cancellation
 from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
 from rlaif.contracts.events import EventData
 
@@ -47,7 +47,7 @@ async def stored_messages(js: JetStreamContext, stream: str, **chosen: Any) -> A
     left = reader.num_pending or 0
     try:
         while left > 0:
-            with heeding_cancellation():
+            with propagating_cancellation():
                 batch = await subscription.fetch(min(left, _BATCH), timeout=_FETCH_SECONDS)
             for message in batch:
                 left = message.metadata.num_pending or 0

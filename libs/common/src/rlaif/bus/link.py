@@ -15,7 +15,7 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 from rlaif.bus import topology
-from rlaif.bus.cancellation import CancellableClient, heeding_cancellation
+from rlaif.bus.cancellation import CancellableClient, propagating_cancellation
 from rlaif.bus.errors import BusUnavailableError, StreamsMissingError
 from rlaif.bus.topology import TopologySettings
 from rlaif.network.nats_url import parse_nats_url
@@ -50,7 +50,7 @@ class Link:
         self._last_error: Exception | None = None
         self._mailboxes: set[Mailbox] = set()
         self._closing = False
-        self.client = CarefulClient(tls_only=bool(ca_file) or self._address.tls_only)
+        self.client = TlsEnforcingClient(tls_only=bool(ca_file) or self._address.tls_only)
         self.jetstream: JetStreamContext = self.client.jetstream(
             timeout=REQUEST_TIMEOUT.total_seconds()
         )
@@ -99,12 +99,12 @@ class Link:
             with self.asking("ensure the streams"):
                 await topology.ensure_topology(self.jetstream, self._settings)
             return
-        with self.asking("look for the streams"):
+        with self.asking("list the streams"):
             missing = await topology.missing_parts(self.jetstream)
         if missing:
             raise StreamsMissingError(
-                f"NATS at {self.address} lacks {', '.join(missing)}; run python -m rlaif.bootstrap,"
-                " which makes them (NATS_MANAGE_STREAMS is false)"
+                f"NATS at {self.address} lacks {', '.join(missing)}; create them with"
+                " python -m rlaif.bootstrap (NATS_MANAGE_STREAMS is false)"
             )
 
     async def make_room_in(self, stream: str) -> None:
@@ -137,7 +137,7 @@ class Link:
         for mailbox in list(self._mailboxes):
             mailbox.close()
         try:
-            with heeding_cancellation():
+            with propagating_cancellation():
                 await self.client.drain()
         except (nats.errors.Error, OSError):
             with contextlib.suppress(nats.errors.Error, OSError):  # NATS may be down already
@@ -176,7 +176,7 @@ class Link:
             why = str(self._last_error or error) or type(error).__name__
             raise BusUnavailableError(
                 f"no NATS at {self.address} within {timeout.total_seconds():g} s: {why}; "
-                "start it, or set NATS_URL to where it runs with its user or token"
+                "start it, or set NATS_URL to its address with user or token"
             ) from error
         self._last_error = None
         self._up.set()
@@ -186,7 +186,7 @@ class Link:
         try:
             return ssl.create_default_context(cafile=ca_file)
         except OSError as error:
-            raise BusUnavailableError(f"NATS_CA_FILE={ca_file} is no PEM file: {error}") from error
+            raise BusUnavailableError(f"NATS_CA_FILE={ca_file} is not PEM: {error}") from error
 
     async def _abandon(self) -> None:
         """Release a connection that was never established."""
@@ -240,7 +240,7 @@ def inbox_of(user: str | None) -> bytes:
     return f"_INBOX.{user}".encode() if named else b"_INBOX"
 
 
-class CarefulClient(CancellableClient):
+class TlsEnforcingClient(CancellableClient):
     """If `tls_only`, sends no credentials to a server without TLS.
 
     nats-py 2.16 would send them, even for a `tls://` URL.

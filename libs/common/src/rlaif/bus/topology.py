@@ -252,13 +252,13 @@ async def _align(js: JetStreamContext, part: Part) -> str:
     if part.made:
         return f"{part.title}: made"
     changed = await _change(js, part)
-    said = [
+    changes = [
         f"changed {name} from {getattr(part.found, name)} to {getattr(part.wanted, name)}"
         if name in changed
         else f"has {name}={have}, this release expects {want}: kept; change it manually"
         for name, (want, have) in part.differences().items()
     ]
-    return f"{part.title}: {'; '.join(said) or 'found'}"
+    return f"{part.title}: {'; '.join(changes) or 'found'}"
 
 
 async def _change(js: JetStreamContext, part: Part) -> set[str]:

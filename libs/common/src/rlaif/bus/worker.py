@@ -13,7 +13,7 @@ import nats.errors
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
-from rlaif.bus.cancellation import heeding_cancellation
+from rlaif.bus.cancellation import propagating_cancellation
 from rlaif.bus.delivery import Delivery, Result
 from rlaif.bus.errors import BusUnavailableError, StreamsMissingError
 from rlaif.bus.link import Link
@@ -125,7 +125,7 @@ class DurableWorker:
             return
         try:
             subscription = await self._bind()
-            with heeding_cancellation():
+            with propagating_cancellation():
                 messages = await subscription.fetch(
                     1, timeout=self._settings.fetch_timeout.total_seconds()
                 )

@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except ModuleNotFoundError as error:
-        needs = f"{found.distribution}, or what it depends on: {error.name} is missing"
+        needs = f"{found.distribution} and its dependencies: {error.name} is missing"
         return _refuse(f"{name} needs {needs}; pip install {found.distribution}")
     except ImportError as error:
         return _refuse(f"{name} cannot be loaded: {error}; is memory limited (ulimit -v)?")

@@ -202,7 +202,7 @@ def _envelope_of(data: type[EventData]) -> type[CloudEvent[Any]]:
 
 
 def parse_event(payload: bytes) -> CloudEvent[Any]:
-    """Read one event; its `data` has the class that the catalog gives for its type.
+    """Parse one event; its `data` has the class of its type in the catalog.
 
     Raises:
         UnknownEventError: Not JSON, not a CloudEvent, of a type outside the catalog, or with

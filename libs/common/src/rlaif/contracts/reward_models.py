@@ -86,7 +86,7 @@ class GateMetrics(Contract):
         default=None, description="Its accuracy, chosen on other episodes."
     )
     ridge_accuracy: Share | None = Field(
-        default=None, description="Of a linear fit of all numbers, on other episodes."
+        default=None, description="Accuracy of a linear fit of all numbers, on other episodes."
     )
     gain_over_slot_low: Difference | None = Field(
         default=None, description="Cross-fitted accuracy minus that of the best slot."

@@ -15,7 +15,7 @@ def whole(minimum: int = 0, maximum: int = 2**31 - 1) -> Callable[[str], int]:
             value = minimum - 1
         if minimum <= value <= maximum:
             return value
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {minimum} to {maximum}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer from {minimum} to {maximum}")
 
     return read
 

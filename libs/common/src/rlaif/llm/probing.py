@@ -261,7 +261,7 @@ class Prober:
                 try:
                     await self.probe(hardest, since=began)
                 except Exception:
-                    # Keep probing, whatever happens.
+                    # Keep probing after any error.
                     logger.exception("route %s cannot be probed", self._name)
             # The time of the probe is part of the pause.
             took = self._clock() - began

@@ -52,13 +52,13 @@ def parse_nats_url(text: str) -> NatsAddress:
             port = int(match["port"] or 4222) if match else 0
             if match is None or kind not in ("nats", "tls") or not 0 < port < 65_536:
                 raise ValueError(
-                    f"server {len(servers) + 1} is no address; write nats://user:password@host:4222"
+                    f"server {len(servers) + 1} is invalid; write nats://user:password@host:4222"
                     " or tls://…, and an IPv6 address in brackets"
                 )
             servers.append(f"{kind}://{match['host']}:{port}")
     if not servers or len(found) > 1:
         raise ValueError(
-            "its servers have different users; all of one cluster take the same"
+            "its servers have different users; those of one cluster must be equal"
             if servers
             else "names no server; write nats://user:password@host:4222"
         )

@@ -148,8 +148,8 @@ def _check_bytes(data: bytes, sha256: str) -> None:
     if found != sha256:
         raise RewardNetError(
             "hash_mismatch",
-            f"the file's SHA-256 is {found}, the publication says {sha256}; the object was "
-            "changed or cut off, so publish the version again",
+            f"the file's SHA-256 is {found}, the publication has {sha256}; the object was "
+            "changed or truncated, so publish the version again",
         )
 
 
@@ -219,8 +219,8 @@ def _check_answers(net: NetWeights, probes: ProbeValues) -> None:
     if float(units.max() - units.min()) < _MIN_PROBE_RANGE:
         raise RewardNetError(
             "constant",
-            f"the network answers the same for {_PROBES} different observations, so it says "
-            "nothing about the game",
+            f"the network has the same output for {_PROBES} different observations, so it "
+            "is useless",
         )
     _check_probe_values(potential, probes)
 
@@ -235,9 +235,9 @@ def _check_probe_values(potential: PotentialFunction, probes: ProbeValues) -> No
     if not error <= _PROBE_TOLERANCE:
         raise RewardNetError(
             "wrong_answers",
-            f"here the network answers its own probe observations differently, up to {error:.2g} "
-            f"(allowed {_PROBE_TOLERANCE:g}): this program reads the file in another way than the "
-            "one that wrote it; run the same version of both",
+            f"the network's outputs for its probe observations differ by up to {error:.2g} "
+            f"(allowed {_PROBE_TOLERANCE:g}) from those recorded: this program interprets the file "
+            "differently than its writer; run the same version of both",
         )
 
 

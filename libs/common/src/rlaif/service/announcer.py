@@ -13,7 +13,7 @@ from rlaif.contracts.telemetry.readings import ServiceHealth, Telemetry
 from rlaif.pacing.pause import pause
 from rlaif.service.health import Readiness
 
-LOOK_SECONDS = 0.5
+CHECK_SECONDS = 0.5
 """Interval of the checks for a change."""
 
 REPEAT_SECONDS = 2.0
@@ -55,7 +55,7 @@ class HealthAnnouncer:
                 await sender.send(health)
             if last:
                 return
-            await pause(LOOK_SECONDS, unless=leaving)
+            await pause(CHECK_SECONDS, unless=leaving)
 
     async def _health(self) -> ServiceHealth:
         report = await self._readiness.report()

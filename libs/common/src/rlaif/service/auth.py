@@ -95,7 +95,7 @@ class WriteGuard:
             return Problem(
                 403,
                 "writes-disabled",
-                "Writes are off",
+                "Writes are disabled",
                 "This service listens beyond loopback and has no token; set RLAIF_API_TOKEN and "
                 "send it as a bearer token.",
             )
@@ -103,7 +103,7 @@ class WriteGuard:
             return Problem(
                 403,
                 "foreign-origin",
-                "Writes from other sites are off",
+                "Writes from other sites are disabled",
                 f"The request came from a page of {origin!r}; use a page of this service, or set "
                 "RLAIF_API_TOKEN.",
             )

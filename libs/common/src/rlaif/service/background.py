@@ -60,11 +60,11 @@ class BackgroundTasks:
             try:
                 await job()
                 self._failures[name] = "it ended"
-                logger.error("task %s ended; starting it again", name)
+                logger.error("task %s ended; restarting it", name)
             except Exception as error:
                 self._failures[name] = f"{type(error).__name__}: {error}"
                 bug = None if isinstance(error, self._outage_errors) else error
-                logger.error("task %s failed; starting it again: %s", name, error, exc_info=bug)
+                logger.error("task %s failed; restarting it: %s", name, error, exc_info=bug)
             finally:
                 proven.cancel()
             await asyncio.sleep(self._retry_seconds)

@@ -215,7 +215,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         self.job = None
         bus, self.bus = self.bus, None
         if bus is not None:
-            self._bus_issue = "closed; opening it again"
+            self._bus_issue = "closed; reopening it"
             await bus.close()
 
 

@@ -260,7 +260,7 @@ def nested(settings_class: type[SharedSettings], given: Mapping[str, Any]) -> di
         else:
             block = found.setdefault(path[0], {})
             if not isinstance(block, dict):
-                raise SettingsError(f"{name} is given twice, by itself and in {path[0]}")
+                raise SettingsError(f"{name} is set twice, directly and in {path[0]}")
             block[path[1]] = value
     return found
 
@@ -277,7 +277,7 @@ def _check_names(settings_class: type[SharedSettings], environment: Mapping[str,
         if is_own and name not in {*known, *prefixed} and not _OF_KUBERNETES.search(name):
             (closest,) = get_close_matches(name, known, n=1, cutoff=0)
             raise SettingsError(
-                f"{name} is not a setting, or no longer: unset it. The closest name is {closest}; "
+                f"{name} is not a setting (any more): unset it. The closest name is {closest}; "
                 "all are in docs/configuration.md"
             )
 

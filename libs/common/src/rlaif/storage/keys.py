@@ -80,7 +80,7 @@ def human_config(revision: int) -> str:
 
 
 def human_revision(judge_config: str) -> int | None:
-    """The revision when `judge_config` stands for human overrides, else None."""
+    """The revision if `judge_config` is that of human overrides, else None."""
     return _number("human-([1-9][0-9]*)", judge_config)
 
 

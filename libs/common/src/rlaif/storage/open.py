@@ -83,7 +83,7 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
         return FileStore(Path(unquote(parts.path)))
     shown = without_credentials(url)
     raise StorageError(
-        f"{shown!r} names no store; use s3://bucket, file:///absolute/path or /absolute/path"
+        f"{shown!r} is not a store; use s3://bucket, file:///absolute/path or /absolute/path"
     )
 
 
@@ -91,7 +91,7 @@ def _check_endpoint(url: str) -> None:
     if not is_http_url(url):
         shown = without_credentials(url)
         raise StorageError(
-            f"S3_ENDPOINT_URL={shown!r} is no address; write http://host:port or https://host"
+            f"S3_ENDPOINT_URL={shown!r} is not an address; write http://host:port or https://host"
         )
 
 

@@ -68,7 +68,7 @@ _HINTS = {
     "NoSuchBucket": "; create the bucket, or correct its name in the settings",
     "InvalidAccessKeyId": "; correct S3_ACCESS_KEY",
     "SignatureDoesNotMatch": "; correct S3_SECRET_KEY",
-    "PreconditionFailed": ", but there is no such object; does the key begin another object's key?",
+    "PreconditionFailed": ", but there is no such object; is the key a prefix of another one?",
     "AccessDenied": "; the key lacks the permission, or is wrong",
     "AuthorizationHeaderMalformed": "; correct S3_REGION",
     "RequestTimeTooSkewed": "; set the clock of this machine",
@@ -76,8 +76,8 @@ _HINTS = {
 _BOTH_KEYS = "; set S3_ACCESS_KEY and S3_SECRET_KEY"
 _HINTS_OF_KINDS: tuple[tuple[type[Exception], str], ...] = (
     (SSLError, "; set S3_CA_FILE to the certificate of this server's authority"),
-    (ProxyConnectionError, "; HTTP_PROXY or HTTPS_PROXY names it, NO_PROXY makes exceptions"),
-    (NoCredentialsError, f"{_BOTH_KEYS}, or give the process a role"),
+    (ProxyConnectionError, "; it is set in HTTP_PROXY or HTTPS_PROXY, NO_PROXY has exceptions"),
+    (NoCredentialsError, f"{_BOTH_KEYS}, or assign a role to the process"),
     (PartialCredentialsError, _BOTH_KEYS),
     (InvalidRegionError, "; correct S3_REGION"),
 )
@@ -304,7 +304,7 @@ class S3Store:
     def _list_page(self, prefix: str, more: dict[str, Any]) -> Any:
         page = self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix, **more)
         if page.get("IsTruncated") and not page.get("NextContinuationToken"):
-            raise _ForeignAnswerError(why="the server does not know ListObjectsV2; use another one")
+            raise _ForeignAnswerError(why="the server lacks ListObjectsV2; use another one")
         return page
 
     def _delete(self, keys: Sequence[str]) -> Any:
@@ -371,8 +371,8 @@ class S3Store:
                 body.close()
             kind = headers.get("content-type", "no content type")
             raise _ForeignAnswerError(
-                why=f"HTTP {status} and {kind}, which is no answer of S3: is a sign-in page or a "
-                "proxy in between? Check S3_ENDPOINT_URL"
+                why=f"HTTP {status} and {kind}, which is not an S3 response: is a sign-in page or "
+                "a proxy in between? Check S3_ENDPOINT_URL"
             )
 
     def _redirect(self, location: str) -> str:

@@ -37,7 +37,7 @@ class ExporterMetrics:
     def __init__(self, metrics: ServiceMetrics) -> None:
         self._segments = metrics.counter(
             "segments",
-            "Segments: exported now, by another exporter meanwhile, or before.",
+            "Segments: exported now, concurrently by another exporter, or earlier.",
             ("result",),
         )
         self._mismatches = metrics.counter(
@@ -107,7 +107,7 @@ def _read_capture(store: ObjectStore, event: SegmentCaptured) -> Capture:
     named = (event.segment_id, event.episode_id, event.run_id, event.keyframe_sha256)
     held = (capture.segment_id, capture.episode_id, capture.run_id, capture.keyframe_sha256)
     if named != held:
-        raise ExportFault("corrupt_capture", f"{key} describes {held}, the event says {named}")
+        raise ExportFault("corrupt_capture", f"{key} describes {held}, the event {named}")
     return capture
 
 

@@ -81,7 +81,7 @@ class ReplayerPool:
             await replayer.kill()
             raise HungReplayError(
                 f"the replay of segment {capture.segment_id} did not end within {seconds:.0f} s; "
-                "its keyframe makes the emulator hang, or this machine is far too slow "
+                "its keyframe makes the emulator hang, or this machine is much too slow "
                 "(EXPORTER_REPLAY_GRACE_SECONDS)"
             ) from error
         except (EOFError, OSError, ValueError) as error:

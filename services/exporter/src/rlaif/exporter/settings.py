@@ -31,7 +31,7 @@ class ReplaySettings(BaseModel, frozen=True, extra="forbid"):
     )
 
     def seconds(self, frames: int) -> float:
-        """Time limit of a replay of so many game frames."""
+        """Time limit in seconds of a replay of this many game frames."""
         return self.grace_seconds + frames / FRAMES_PER_SECOND
 
 
@@ -51,7 +51,7 @@ class ExporterSettings(ServiceSettings):
         default=1,
         ge=1,
         le=64,
-        description="Segments replayed at once; each takes one core and one process.",
+        description="Segments replayed concurrently; each uses one core and one process.",
     )
     keep_days: float | None = Field(
         default=None,

@@ -75,10 +75,10 @@ class Advice:
     def _problem(self, outage: Outage) -> str:
         url, model, error = self.url, self.model, outage.error
         if outage.kind == "unreadable":
-            return f"answers in a form that cannot be read: {error}; {self._readable(error)}"
+            return f"answers in a format that cannot be parsed: {error}; {self._readable(error)}"
         if outage.kind == "blind":
             return (
-                f"answers text and fails on every picture: {error}; check {model} and {url}, the "
+                f"answers text and fails on every picture: {error}; check {model} and {url}; the "
                 "model must accept pictures"
             )
         if isinstance(error, ThrottledError):
@@ -88,7 +88,7 @@ class Advice:
             )
         if isinstance(error, CallTimeoutError) and error.is_slow:
             return (
-                f"is slow: {error}, while its server answers /models; raise "
+                f"is slow: {error}, but its server answers /models; raise "
                 f"JUDGE_CALL_TIMEOUT_SECONDS, lower JUDGE_LLM_CONCURRENCY, or change {model}"
             )
         if outage.kind == "down":

@@ -34,7 +34,7 @@ from rlaif.reward_model.review.service import Review
 from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.reward_model.training_process import TrainingProcess
-from rlaif.service.announcer import LOOK_SECONDS, Repeated
+from rlaif.service.announcer import CHECK_SECONDS, Repeated
 from rlaif.service.background import BackgroundTasks
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store
@@ -287,7 +287,7 @@ async def publish_status(
             status = status_of(training, monitor, now())
             if repeated.due(status, seconds()):
                 await telemetry.send(status)
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(CHECK_SECONDS)
 
 
 def status_of(

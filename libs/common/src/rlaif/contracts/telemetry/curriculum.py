@@ -30,7 +30,7 @@ class CurriculumSegment(Contract):
     success: Share | None = Field(
         default=None, description="Success rate of the last attempts from the frontier."
     )
-    tries: Count = Field(description="Episodes that started in it.")
+    tries: Count = Field(description="Episodes started in it.")
 
 
 class CurriculumFigures(Contract):
@@ -43,7 +43,7 @@ class CurriculumFigures(Contract):
     demonstrations: Count
     all_segments: Count = Field(description="Subtasks of all demonstrations.")
     mastered: Count = Field(description="Subtasks with the frontier at their start.")
-    tries: Count = Field(description="Episodes that started in any subtask.")
+    tries: Count = Field(description="Episodes started in any subtask.")
     frontier_mean: Share | None = Field(description="Mean over all subtasks; null without any.")
     success_mean: Share | None = Field(
         description="Over all attempted subtasks; null before the first attempt."

@@ -114,8 +114,8 @@ def _absent(evidence: Evidence) -> dict[str, int | NoVote | None]:
     found: dict[str, int | NoVote | None] = {}
     if evidence.dialog.steps == 0:
         found["dialog"] = NoVote.INSUFFICIENT
-    nothing_gave = evidence.puzzle.events_done == 0 and evidence.puzzle.items_taken == 0
-    if evidence.puzzle.parts == {} and nothing_gave and _puzzle(evidence) is None:
+    unchanged = evidence.puzzle.events_done == 0 and evidence.puzzle.items_taken == 0
+    if evidence.puzzle.parts == {} and unchanged and _puzzle(evidence) is None:
         found["puzzle"] = NoVote.INSUFFICIENT
     return found
 

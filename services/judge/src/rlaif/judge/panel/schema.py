@@ -131,7 +131,7 @@ def parse_answer(text: str, *required: str) -> tuple[str, dict[str, Any]]:
     except NoAnswerError as error:
         raise InvalidAnswerError(f"{error}; it begins {text[:60]!r}") from error
     if missing := sorted({"rationale", *required} - set(answer)):
-        raise InvalidAnswerError(f"keys are wrong: missing {missing}")
+        raise InvalidAnswerError(f"missing keys: {missing}")
     rationale = answer["rationale"]
     if not isinstance(rationale, str):
         raise InvalidAnswerError("rationale is not a string")

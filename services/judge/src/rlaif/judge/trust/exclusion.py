@@ -100,7 +100,7 @@ def doubt_of_variety(answers: Collection[KnownAnswer]) -> str | None:
     if len(answers) < ENOUGH or len(known) < 2 or len(given) > 1:
         return None
     level = given.pop()
-    return f"always {'abstains' if level is None else f'answers {level}'}, whatever is known"
+    return f"always {'abstains' if level is None else f'answers {level}'}, to any question"
 
 
 def doubt_of_truth(answers: Collection[KnownAnswer]) -> str | None:

@@ -85,8 +85,8 @@ class TokenBudget:
         if self.per_day is None or self.spent < self.per_day:
             return None
         return (
-            f"{self.spent:,} of {self.per_day:,} tokens of this day are spent. Segments wait, none "
-            f"is dropped; judging resumes at {self._next_day():%Y-%m-%d %H:%M} UTC, or with a "
+            f"{self.spent:,} of {self.per_day:,} tokens of this day are spent. Segments wait and "
+            f"are not dropped; judging resumes at {self._next_day():%Y-%m-%d %H:%M} UTC, or with a "
             "higher JUDGE_TOKENS_PER_DAY"
         )
 
