@@ -8,7 +8,7 @@ producer is the trainer's uploader with captures of random play, which the expor
 seed draws the faults (`rlaif.testing.chaos.plan`): SIGKILL, SIGSTOP, latency, black holes and
 resets in front of each server, failing models, junk and repeated events, damaged and deleted
 objects. A chaos run has a fault for every six segments, a soak one every 20 seconds. Segments have
-30 decision steps instead of 75, so that two cores replay them fast.
+30 emulator steps instead of 75, so that two cores replay them fast.
 
 When everything has come to rest it counts from objects and streams:
 
@@ -67,7 +67,7 @@ RECORDINGS = 400
 """Different segments; they are captured again under other ids."""
 
 STEPS = 30
-"""Decision steps of a segment."""
+"""Emulator steps of a segment."""
 
 SAMPLE_SECONDS = 30.0
 SAY_SECONDS = 10.0

@@ -30,7 +30,7 @@ HOLD_STEPS = 6
 
 def main() -> int:
     parser = parser_of(__doc__)
-    parser.add_argument("--steps", type=int, default=50_000, help="decision steps (50000)")
+    parser.add_argument("--steps", type=int, default=50_000, help="emulator steps (50000)")
     parser.add_argument("--seed", type=int, default=3, help="of the environment and the actions")
     options = parser.parse_args()
     # New interpreters, so that string hashes have another seed in each.

@@ -4,7 +4,7 @@
 
 The first three run on one core with the same game, states and inputs. Every environment starts at
 a scene (`scenes.py`) and plays random actions: 17 % each direction, 12 % A, 12 % B, 6 % nothing,
-2 % START, each kept for 1 to 6 decision steps.
+2 % START, each kept for 1 to 6 emulator steps.
 
     raw     PyBoy alone plays exactly that again through its own API, without pictures or sound. It
             must lead to the same RAM

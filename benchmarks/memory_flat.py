@@ -117,7 +117,7 @@ def main() -> int:
     add = parser.add_argument
     add("--minutes", type=float, default=60, help="length of the run (60)")
     add("--warm-up-minutes", type=float, default=10, help="not judged, at its start (10)")
-    add("--episode-length", type=int, default=30_000, help="decision steps (30000)")
+    add("--episode-length", type=int, default=30_000, help="emulator steps (30000)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="memory-flat-") as directory:
         settings = TrainerSettings.model_validate(

@@ -3,9 +3,9 @@
     python benchmarks/move_to.py --rooms 60
 
 Each room of the cartridge, in each state in which the walkthrough enters it, from that place and
-without enemies. The reference holds each direction for a decision step on the emulator, from every
+without enemies. The reference holds each direction for an emulator step on the emulator, from every
 place to which that leads (`rlaif.testing.data.motion.real_steps`). Exit code 0 if MOVE_TO reached
-every tile within 1.5 times the minimum of decision steps, or rejected it if there is no path.
+every tile within 1.5 times the minimum of emulator steps, or rejected it if there is no path.
 """
 
 import random

@@ -2,8 +2,8 @@
 
 The walkthrough is played once and leaves save states. From these, episodes are played by
 
-    random    another button at every decision step
-    sticky    a random button, kept for 1 to 16 decision steps
+    random    another button at every emulator step
+    sticky    a random button, kept for 1 to 16 emulator steps
     walk      the walkthrough itself
     stray     the walkthrough for a while, then sticky buttons
     roam      a third of the episodes: a direction is held until something is in the way, then
@@ -33,7 +33,7 @@ from rlaif.game.play.session import Held, PlayedEmulator
 FRAME_SKIP, STEPS = 4, 75
 SEGMENTS_AN_EPISODE = 2
 LONGEST_PAUSE = 75
-"""Decision steps between the segments of an episode, at most."""
+"""Emulator steps between the segments of an episode, at most."""
 
 POLICIES = ("random", "sticky", "walk", "stray", "roam", "roam")
 CHOICES: tuple[Held, ...] = (
@@ -52,7 +52,7 @@ STRAY_AFTER = 300
 """Frames of the walkthrough after which `stray` leaves it, at most."""
 
 BLOCKED, TURN, PRESS_A, READ_ON = 3, 0.03, 0.3, 0.3
-"""Of `roam`: decision steps on one spot after which it turns, and its chances a step."""
+"""Of `roam`: emulator steps on one spot after which it turns, and its chances a step."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class PlayedSegment:
     Attributes:
         segment_id, episode_id: Ids.
         policy: Who played.
-        start_step: Decision step of the episode at which it starts.
+        start_step: Emulator step of the episode at which it starts.
         observations: `[75, 128]` float32.
-        states: What `describe` says after each decision step.
+        states: What `describe` says after each emulator step.
     """
 
     segment_id: str

@@ -32,18 +32,6 @@ from rlaif.game.stories.story_lookup import story_of
 _HIGH_RAM = 0xFF80
 _BANKED = 0xD000
 
-
-def raw(emulator: Emulator, place: Symbol) -> bytes:
-    """The bytes of a symbol, from its own bank; zeros if the game has no such bank."""
-    start, stop = place.address, place.address + place.size
-    if start < _BANKED or start >= _HIGH_RAM:
-        return emulator.read(start, stop)
-    if place.bank > 1 and not emulator.has_banks:
-        return bytes(place.size)
-    # By bank: without one, 0xD000 shows the bank that the game has selected.
-    return emulator.read_bank(place.bank, start, stop)
-
-
 _EPILOG = """\
 To check the memory map against your own game: save a state with PyBoy, then
   rlaif inspect game.gbc.state --rom game.gbc
@@ -78,6 +66,17 @@ _FLAGS = {
     "dying": predicates.is_dying,
 }
 _RAW_CHARACTERS = 16
+
+
+def raw(emulator: Emulator, place: Symbol) -> bytes:
+    """The bytes of a symbol, from its own bank; zeros if the game has no such bank."""
+    start, stop = place.address, place.address + place.size
+    if start < _BANKED or start >= _HIGH_RAM:
+        return emulator.read(start, stop)
+    if place.bank > 1 and not emulator.has_banks:
+        return bytes(place.size)
+    # By bank: without one, 0xD000 shows the bank that the game has selected.
+    return emulator.read_bank(place.bank, start, stop)
 
 
 @command("rlaif inspect", CartridgeError, EmulatorError)

@@ -170,7 +170,7 @@ def build_router(
         segment_id: SegmentId,
         step: Annotated[int, Path(ge=0, le=_LAST_STEP, description="One of picture_steps.")],
     ) -> Response:
-        """The picture after a decision step."""
+        """The picture after an emulator step."""
         key = keys.segment(episode_id, segment_id, picture_name(step))
         data = await _read(reached(store()), key, "frame", f"{segment_id}/{step}")
         return Response(data, media_type="image/png", headers=_UNCHANGING)

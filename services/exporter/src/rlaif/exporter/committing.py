@@ -132,5 +132,5 @@ def exported_event(data: bytes, key: str) -> SegmentExported:
 
 
 def picture_name(step: int) -> str:
-    """File of the picture after a decision step."""
+    """File of the picture after an emulator step."""
     return f"frames/{step:06d}.png"

@@ -41,7 +41,7 @@ class Film:
     def add(
         self, step: int, frame: int, picture: Picture, camera: tuple[int, int] = (0, 0)
     ) -> None:
-        """Add the screen after a decision step, `frame` game frames into the segment."""
+        """Add the screen after an emulator step, `frame` game frames into the segment."""
         top, bottom, left, right = _changed(self._last, picture)
         part = picture[top:bottom, left:right]
         data = webp(np.ascontiguousarray(part)) if part.size else b""
@@ -56,7 +56,7 @@ class Film:
 
 
 def film_steps(steps: int, most: int) -> frozenset[int]:
-    """Decision steps in a film: all, or every n-th and the last, about `most`."""
+    """Emulator steps in a film: all, or every n-th and the last, about `most`."""
     if not most:
         return frozenset()
     return frozenset(range(0, steps, -(-steps // most))) | {steps - 1}
@@ -82,9 +82,9 @@ class SegmentFiles:
     """A verified segment as bytes, not stored yet.
 
     Attributes:
-        states: states.jsonl, one line per decision step.
+        states: states.jsonl, one line per emulator step.
         observations: observations.npy, `[T, 128]` float32.
-        pictures: Decision step → PNG of the screen after it, in order.
+        pictures: Emulator step → PNG of the screen after it, in order.
         replayed_frames: Replayed game frames, including the prefix.
         film: Every step, lossless (`rlaif.contracts.game.films`); None if films are off.
     """
@@ -149,7 +149,7 @@ def replay_segment(
 
 
 def picture_steps(frames: Sequence[int], interval_frames: int) -> frozenset[int]:
-    """Decision steps with a picture: the first, the last, and one per interval.
+    """Emulator steps with a picture: the first, the last, and one per interval.
 
     `frames` are the cumulative game frames after each step, waiting included. A step longer than
     the interval gets one picture.

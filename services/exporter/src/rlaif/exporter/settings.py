@@ -17,7 +17,7 @@ class ReplaySettings(BaseModel, frozen=True, extra="forbid"):
     """Game frames between two pictures of a segment. The first and the last state are always kept.
     """
     film_pictures: ClassVar[int] = 600
-    """Maximum pictures in a segment's film, one per decision step: about 0.3 kB and 1 ms each.
+    """Maximum pictures in a segment's film, one per emulator step: about 0.3 kB and 1 ms each.
     Longer segments skip steps evenly."""
     max_frames: ClassVar[int] = 216_000
     """Longest replay in game frames, prefix included: one hour of game time."""

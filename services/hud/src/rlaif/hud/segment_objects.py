@@ -118,7 +118,7 @@ def read_capture(store: ObjectStore, manifest: SegmentManifest) -> Capture:
 
 
 def read_states(store: ObjectStore, manifest: SegmentManifest) -> list[StateRecord]:
-    """State after each decision step; UnreadableObjectError if they cannot be read."""
+    """State after each emulator step; UnreadableObjectError if they cannot be read."""
     file = manifest.states
     with _readable(file.key, "a list of states"):
         data = sealed.read(store, file.key, file.sha256)
@@ -160,7 +160,7 @@ def png_size(png: bytes) -> tuple[int, int]:
 
 
 def picture_names(manifest: SegmentManifest) -> list[tuple[str, int | None]]:
-    """(file name, decision step) of each picture; the step is None when the lists differ."""
+    """(file name, emulator step) of each picture; the step is None when the lists differ."""
     names = [PurePosixPath(picture.key).name for picture in manifest.pictures]
     if len(names) != len(manifest.picture_steps):
         return [(name, None) for name in names]

@@ -24,11 +24,11 @@ class EmulatorIdentity(Contract):
 
 
 Wait = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]]
-"""(decision step from 0, game frames without a button held after it)."""
+"""(emulator step from 0, game frames without a button held after it)."""
 
 
 Amount = tuple[Annotated[int, Field(ge=0)], float]
-"""(decision step of the segment, reward)."""
+"""(emulator step of the segment, reward)."""
 
 RoomNumber = tuple[int, int]
 """(group, room)."""
@@ -68,7 +68,7 @@ class Capture(Contract):
     """A keyframe and the actions since it.
 
     `prefix_actions` lead from the keyframe to the first frame of the segment. Actions are one digit
-    (0-7, `rlaif.game.machine.actions`) per decision step of `frame_skip` frames.
+    (0-7, `rlaif.game.machine.actions`) per emulator step of `frame_skip` frames.
     """
 
     schema_version: Literal[1] = 1
@@ -78,7 +78,7 @@ class Capture(Contract):
     env_id: Id
     game: GameIdentity
     emulator: EmulatorIdentity
-    frame_skip: int = Field(ge=1, le=60, description="Game frames per decision step.")
+    frame_skip: int = Field(ge=1, le=60, description="Game frames per emulator step.")
     keyframe_sha256: Sha256 = Field(description="Digest of the uncompressed save state.")
     prefix_actions: str = Field(default="", pattern=r"^[0-7]*$")
     actions: str = Field(pattern=r"^[0-7]+$")
@@ -88,7 +88,7 @@ class Capture(Contract):
     waits: tuple[Wait, ...] = Field(
         default=(), description="(step, frames without a button) of the segment."
     )
-    start_step: int = Field(ge=0, description="Decision step of the episode at which it starts.")
+    start_step: int = Field(ge=0, description="Emulator step of the episode at which it starts.")
     start_ram_sha256: Sha256
     end_ram_sha256: Sha256
     ended: Literal["running", "terminated", "truncated"] = "running"

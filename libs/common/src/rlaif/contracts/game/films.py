@@ -48,7 +48,7 @@ class Patch:
 class FilmPicture(Contract):
     """Position of one picture."""
 
-    step: int = Field(ge=0, description="Decision step after which it was taken.")
+    step: int = Field(ge=0, description="Emulator step after which it was taken.")
     frame: int = Field(ge=0, description="Game frames since the start of the segment, at 60 Hz.")
     x: int = Field(default=0, ge=0, description="Left edge of the change, in pixels, even.")
     y: int = Field(default=0, ge=0, description="Top edge, even.")

@@ -35,24 +35,24 @@ class SegmentManifest(Contract):
     states: StoredFile
     observations: StoredFile
     pictures: tuple[StoredFile, ...]
-    picture_steps: tuple[int, ...] = Field(description="Decision step before each picture.")
+    picture_steps: tuple[int, ...] = Field(description="Emulator step before each picture.")
     exporter_version: str
     env_step: int = Field(ge=0)
     created_at: AwareDatetime
     film: StoredFile | None = Field(
         default=None,
-        description="Every decision step's picture, lossless, in one object "
+        description="Every emulator step's picture, lossless, in one object "
         "(`rlaif.contracts.game.films`); null in manifests of older exporters and without films.",
     )
 
 
 class StateRecord(Contract):
-    """One line of states.jsonl: the game after one decision step.
+    """One line of states.jsonl: the game after one emulator step.
 
     `state` is the description by `rlaif.game.description`, without rewards and policy.
     """
 
-    step: int = Field(ge=0, description="Decision step inside the segment, from 0.")
+    step: int = Field(ge=0, description="Emulator step inside the segment, from 0.")
     frame: int = Field(ge=0, description="Game frame inside the segment, after the step.")
     action: str
     state: dict[str, Any]

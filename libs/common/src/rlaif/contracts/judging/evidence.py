@@ -44,7 +44,7 @@ class _Facts(Contract):
 
 
 class Span(_Facts):
-    """Seconds in the game, decision steps, and the shares of the most frequent inputs."""
+    """Seconds in the game, emulator steps, and the shares of the most frequent inputs."""
 
     seconds: Number | None = None
     steps: Whole | None = None

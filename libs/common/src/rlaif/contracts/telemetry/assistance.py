@@ -24,7 +24,7 @@ class AssistanceEvent(Contract):
     )
     mode: str = Field(description="The planner's route: vision, dialog or puzzle.")
     env: str = Field(description="Numbers of the runner and of its environment, such as 1-0.")
-    step: Count = Field(description="Decision step of the environment at the request.")
+    step: Count = Field(description="Emulator step of the environment at the request.")
     call: str = Field(
         description="Outcome of the call: ok, invalid, timeout, throttled, refused, error, dropped."
     )
@@ -52,7 +52,7 @@ class AssistanceEvent(Contract):
     ending_reason: str = Field(
         default="", max_length=WHY_CHARACTERS, description="Details of the ending or the failure."
     )
-    steps: Count = Field(default=0, description="Decision steps of the executed plan.")
+    steps: Count = Field(default=0, description="Emulator steps of the executed plan.")
     latency_seconds: Seconds | None = Field(default=None, description="From request to answer.")
     cached: bool = Field(default=False, description="Answer to an earlier equal request.")
 

@@ -68,7 +68,7 @@ class SegmentRecorder:
         recorder = SegmentRecorder(...)
         recorder.keyframe(sha256_of_state, step=0)     # state saved now
         recorder.start_segment(ram_digest_now)
-        recorder.add_step(action)                      # after each decision step
+        recorder.add_step(action)                      # after each emulator step
         recorder.add_step(action, wait=frames)         # a step followed by frames without a button
         capture = recorder.finish_segment(...)         # digest after the last step
     """
@@ -108,7 +108,7 @@ class SegmentRecorder:
         return 0 if self._start is None else len(self._actions) - self._start
 
     def keyframe(self, sha256: Sha256, *, step: int) -> None:
-        """Start from a save state taken at decision step `step`; a started segment is dropped."""
+        """Start from a save state taken at emulator step `step`; a started segment is dropped."""
         self._keyframe_sha256 = sha256
         self._keyframe_step = step
         self._actions.clear()

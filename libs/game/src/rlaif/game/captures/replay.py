@@ -45,7 +45,7 @@ class ReplayMismatchError(ReplayError):
 
 @dataclass(frozen=True)
 class ReplayStep:
-    """One decision step that was just replayed; the emulator is in the state after it."""
+    """One emulator step that was just replayed; the emulator is in the state after it."""
 
     index: int  # in the segment, from 0
     frame: int  # game frames of the segment so far, waits included
@@ -62,7 +62,7 @@ def replay(
     render_steps: Container[int] = frozenset(),
     piece: int | None = None,
 ) -> Iterator[ReplayStep]:
-    """Replay a capture; yields each decision step after it and its wait were played.
+    """Replay a capture; yields each emulator step after it and its wait were played.
 
     With `piece` a step is yielded before its wait, and again after every `piece` frames of it.
 
@@ -105,7 +105,7 @@ def replay(
 
 
 def frames_after_steps(capture: Capture) -> tuple[int, ...]:
-    """Game frames of the segment after each of its decision steps, waits included."""
+    """Game frames of the segment after each of its emulator steps, waits included."""
     waits = dict(capture.waits)
     steps = range(len(capture.actions))
     return tuple(accumulate(capture.frame_skip + waits.get(step, 0) for step in steps))

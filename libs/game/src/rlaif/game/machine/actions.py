@@ -20,7 +20,7 @@ ACTION_NAMES: tuple[str, ...] = tuple(action.name for action in Action)
 """Names by number: `ACTION_NAMES[0] == "UP"`."""
 
 DIRECTIONS = frozenset({Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT})
-"""The d-pad: held for a whole decision step."""
+"""The d-pad: held for a whole emulator step."""
 
 BUTTONS: tuple[str | None, ...] = ("up", "down", "left", "right", "a", "b", "start", None)
 """The emulator's button name by action number; None presses nothing."""

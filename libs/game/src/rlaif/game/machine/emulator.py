@@ -77,7 +77,7 @@ class SaveStateError(EmulatorError):
 class Emulator:
     """One Game Boy: PyBoy without a window, files or real time. Not thread-safe.
 
-    A d-pad action is held for the whole decision step and released when the next one starts, so
+    A d-pad action is held for the whole emulator step and released when the next one starts, so
     that repeating it walks without a gap. A, B and START are released for the last frame of the
     step, so that repeating one presses it again. With `frame_skip` 1 every button is held for the
     frame, and only another action releases it.
@@ -122,7 +122,7 @@ class Emulator:
         self.identity = EmulatorIdentity(version=version("pyboy"), sound_emulated=sound_emulated)
 
     def step(self, action: int, frame_skip: int, *, render: bool = False) -> None:
-        """Play one decision step of `frame_skip` frames."""
+        """Play one emulator step of `frame_skip` frames."""
         self._release()
         button = BUTTONS[action]
         if button is None:
@@ -283,7 +283,7 @@ _RECORDING = threading.Lock()
 def _recorded_ram() -> Iterator[list[Any]]:
     """Collect the arrays that PyBoy allocates for its memory in its constructor.
 
-    PyBoy's API returns RAM as lists: 330 µs for the 8 KiB that a decision step reads. It keeps RAM
+    PyBoy's API returns RAM as lists: 330 µs for the 8 KiB that an emulator step reads. It keeps RAM
     in `array.array` objects, from which the same bytes take 1 µs.
     """
     arrays: list[Any] = []

@@ -18,6 +18,9 @@ from rlaif.game.starts.savestates import load_state_file, write_origin
 Held = frozenset[str]
 """Names of pressed buttons: up, down, left, right, a, b, start, select."""
 
+_LATE = 0.25
+"""Maximum lag in seconds that the loop catches up."""
+
 
 class PlayedEmulator(Emulator):
     """An emulator for manual play: any combination of buttons, frame by frame."""
@@ -88,10 +91,6 @@ class Session:
         except SaveStateError:
             self.emulator.load_state(here)
             raise
-
-
-_LATE = 0.25
-"""Maximum lag in seconds that the loop catches up."""
 
 
 class FramePace:

@@ -18,6 +18,14 @@ HELP = (
     "Q quit"
 )
 
+_BUTTON_KEYS = {
+    "up": ("UP", "w"), "down": ("DOWN", "s"), "left": ("LEFT", "a"), "right": ("RIGHT", "d"),
+    "a": ("z", "SPACE"), "b": ("x",), "start": ("RETURN",), "select": ("TAB", "BACKSPACE"),
+}  # fmt: skip
+_WITHOUT = "Run it in a desktop session, or over ssh -X"
+_LEAD = 0.2
+"""Maximum seconds of queued sound; more is dropped, as it would lag behind."""
+
 
 class Command(Enum):
     """A command of the player besides the buttons."""
@@ -34,10 +42,6 @@ class ScreenError(Exception):
 
 
 _HEIGHT, _WIDTH, _ = SCREEN_SHAPE
-_BUTTON_KEYS = {
-    "up": ("UP", "w"), "down": ("DOWN", "s"), "left": ("LEFT", "a"), "right": ("RIGHT", "d"),
-    "a": ("z", "SPACE"), "b": ("x",), "start": ("RETURN",), "select": ("TAB", "BACKSPACE"),
-}  # fmt: skip
 _COMMAND_KEYS = {
     Command.SAVE: ("F5",),
     Command.LOAD: ("F8",),
@@ -45,10 +49,6 @@ _COMMAND_KEYS = {
     Command.MUTE: ("m",),
     Command.QUIT: ("q", "ESCAPE"),
 }
-
-_WITHOUT = "Run it in a desktop session, or over ssh -X"
-_LEAD = 0.2
-"""Maximum seconds of queued sound; more is dropped, as it would lag behind."""
 
 
 class WindowScreen:

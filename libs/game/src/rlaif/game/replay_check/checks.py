@@ -51,8 +51,8 @@ class CheckPlan:
     """How much to play; each field is an option of the command."""
 
     segments: int = _option(200, "segments to capture and replay")
-    steps: int = _option(75, "decision steps per segment")
-    frame_skip: int = _option(4, "frames per decision step")
+    steps: int = _option(75, "emulator steps per segment")
+    frame_skip: int = _option(4, "frames per emulator step")
     boot_frames: int = _option(240, "frames without a button after power-on")
     boot_presses: int = _option(120, "random presses after that, to get past title screens")
     trace_steps: int = _option(300, "steps compared between processes")

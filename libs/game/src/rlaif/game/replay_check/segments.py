@@ -24,8 +24,8 @@ class Play:
     """Parameters of random play."""
 
     segments: int
-    steps: int = 75  # decision steps per segment
-    frame_skip: int = 4  # game frames per decision step
+    steps: int = 75  # emulator steps per segment
+    frame_skip: int = 4  # game frames per emulator step
     segments_per_keyframe: int = 4  # segments that share one keyframe
     gap_steps: int = 3  # steps between a keyframe and its first segment
     seed: int = 0

@@ -155,12 +155,12 @@ class Guarded:
 
 
 def base_steps(frames: int) -> int:
-    """Number of decision steps of `frames` frames that make one step of an option."""
+    """Number of emulator steps of `frames` frames that make one step of an option."""
     return max(1, FRAMES_OF_A_STEP // frames)
 
 
 class Paced:
-    """An option that chooses a button every `steps` decision steps.
+    """An option that chooses a button every `steps` emulator steps.
 
     In between a direction stays held, and a button is released.
     """

@@ -86,7 +86,7 @@ class MacroOutcome:
     status: Status  # done or failed
     cause: Cause | None  # of a failure
     reason: str
-    steps: int  # decision steps, waiting included
+    steps: int  # emulator steps, waiting included
 
 
 class PlanExecutor:

@@ -30,6 +30,14 @@ from rlaif.game.memory.predicates import has_control, is_text
 PRESS_FRAMES = 8
 """Frames for which a button is pressed, and again released before RAM is read."""
 
+INTRO_THREAD = 0xC2E0
+"""State of thread 0, first byte of wThreadStateBuffer: 0 once the intro has ended."""
+
+LETTERS = 0xCBBE
+"""wFileSelect.textInputCursorPos: position of the next letter, 0 to 4."""
+
+_GAME_STATE = address("wGameState")
+
 
 class NoStartError(Exception):
     """The game stayed on a screen; the message has the screen and the duration."""
@@ -69,14 +77,9 @@ def _is_left(emulator: Emulator, stage: BootStage) -> bool:
     return True
 
 
-INTRO_THREAD = 0xC2E0
-"""State of thread 0, first byte of wThreadStateBuffer: 0 once the intro has ended."""
-
 MODE, STEP = 0xCBB3, 0xCBB4
 """wFileSelect.mode and .mode2; the intro and scenes use the same bytes for counters."""
 
-LETTERS = 0xCBBE
-"""wFileSelect.textInputCursorPos: position of the next letter, 0 to 4."""
 
 FILES, NAME, NEW_FILE = 1, 2, 5
 """Values of the mode."""
@@ -86,8 +89,6 @@ TAKES_BUTTONS, MESSAGE_SPEED = 1, 2
 
 PLAYING, SUMMONED = 2, 3
 """wGameState in play, and while the player falls into the world; 0 on the screens before."""
-
-_GAME_STATE = address("wGameState")
 
 
 def _is_at(ram: RamBlocks, mode: int, step: int) -> bool:

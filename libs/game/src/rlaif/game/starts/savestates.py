@@ -25,6 +25,17 @@ from rlaif.game.machine.rom_checks import (
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.memory_map import AGES_SAVEFILE_STRING, SAVEFILE_STRING, address
 
+SMALLEST_STATE_BYTES = 100_000
+"""Every PyBoy state contains its picture, 5 bytes for each of 160x144 pixels."""
+
+_COLOUR_BYTE = 5
+_OTHER_EMULATORS = {
+    b"\x89PNG": "a PNG picture, or a state of mGBA",
+    b"\x1f\x8b": "a gzip file, or a state of VisualBoyAdvance",
+    b"PK\x03\x04": "a ZIP archive",
+}
+_RAM_BANK = 8 * 1024
+
 
 class StateOrigin(BaseModel):
     """The game of a save state."""
@@ -58,16 +69,6 @@ def read_origin(state_file: Path, state: bytes) -> StateOrigin | None:
     return origin if origin.state_sha256 == hashlib.sha256(state).hexdigest() else None
 
 
-SMALLEST_STATE_BYTES = 100_000
-"""Every PyBoy state contains its picture, 5 bytes for each of 160x144 pixels."""
-
-_COLOUR_BYTE = 5
-_OTHER_EMULATORS = {
-    b"\x89PNG": "a PNG picture, or a state of mGBA",
-    b"\x1f\x8b": "a gzip file, or a state of VisualBoyAdvance",
-    b"PK\x03\x04": "a ZIP archive",
-}
-_RAM_BANK = 8 * 1024
 _SAVEFILE, _ORACLE = address("wSavefileString"), "oracle-of-seasons"
 
 

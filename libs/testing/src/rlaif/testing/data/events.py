@@ -25,7 +25,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def segment_captured(segment_id: str = "segment-1", *, capture_key: str = "") -> SegmentCaptured:
-    """A capture of 75 decision steps."""
+    """A capture of 75 emulator steps."""
     return SegmentCaptured(
         segment_id=segment_id,
         episode_id="episode-1",

@@ -1,6 +1,6 @@
 """Moments of Seedling Vale in which a planner is asked: where they lie in, save states out.
 
-A moment is kept as a frame of the walkthrough and the decision steps that were pressed from there
+A moment is kept as a frame of the walkthrough and the emulator steps that were pressed from there
 on, not as bytes: the emulator plays it again in some hundredths of a second, and the digest says
 whether it is the same moment still.
 """
@@ -29,7 +29,7 @@ class SavedMoment:
         name: Such as `puzzle-07 Ember Cave`.
         mode: What the planner is asked about.
         frame: Frame of the walkthrough after which one's own presses begin.
-        presses: A digit a decision step, as in a capture.
+        presses: A digit an emulator step, as in a capture.
         digest: SHA-256 of the game's memory at the moment.
         about: What is there, in words: the text, or what is left to do.
     """
@@ -78,6 +78,6 @@ def states_of(
 
 
 def play(emulator: Emulator, presses: str) -> None:
-    """Play decision steps."""
+    """Play emulator steps."""
     for action in decode_actions(presses):
         emulator.step(action, FRAME_SKIP)

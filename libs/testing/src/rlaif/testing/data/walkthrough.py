@@ -23,12 +23,12 @@ from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.state import decode
 
 FRAME_SKIP, STEPS = 4, 75
-"""Frames of a decision step, and decision steps of a segment."""
+"""Frames of an emulator step, and emulator steps of a segment."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """The game after one decision step.
+    """The game after one emulator step.
 
     Attributes:
         frame: Frames since power-on.

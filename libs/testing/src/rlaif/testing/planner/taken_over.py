@@ -28,10 +28,10 @@ from rlaif.trainer.play.planner_counts import Outcome
 from rlaif.trainer.play.planner_port import Kind, Planner, PlannerQuestion, PlannerReply
 
 BASELINE_STEPS = 200
-"""Decision steps that a player without a plan gets: as many as one macro."""
+"""Emulator steps that a player without a plan gets: as many as one macro."""
 
 _AFTERWARDS = 75
-"""Decision steps at most in which a scene that the last button began may end."""
+"""Emulator steps at most in which a scene that the last button began may end."""
 
 _REPLY_SECONDS = 30.0
 _POLL_SECONDS = 0.001
@@ -50,7 +50,7 @@ class PlayedPlan:
     Attributes:
         outcome: How the question ended.
         detail: What was wrong with the answer.
-        pressed: Decision steps in which the executor pressed a button or waited.
+        pressed: Emulator steps in which the executor pressed a button or waited.
         lost: Quarter hearts lost meanwhile.
         cause: Why the executor gave up; None when it did all macros, or had none.
         done: Macros that were carried out, the failed one last.
@@ -95,7 +95,7 @@ class Watched:
             self._puzzle = PUZZLES[self.ram.u8(_GROUP), self.ram.u8(_ROOM)]
 
     def press(self, action: Action) -> int:
-        """Play one decision step; the quarter hearts that it cost."""
+        """Play one emulator step; the quarter hearts that it cost."""
         before = self.ram.u8(_HEALTH)
         self.emulator.step(action, FRAME_SKIP)
         self.ram = read_blocks(self.emulator)

@@ -449,7 +449,7 @@ class Snapshot(View):
 class PictureLink(View):
     """A picture of a segment."""
 
-    step: int | None = Field(description="Decision step after which it was taken.")
+    step: int | None = Field(description="Emulator step after which it was taken.")
     url: str
 
 

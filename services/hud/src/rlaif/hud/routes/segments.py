@@ -144,7 +144,7 @@ def _add_segment(
 
     @router.get("/{episode_id}/{segment_id}/steps", operation_id="get_segment_steps")
     async def get_steps(episode_id: EpisodeId, segment_id: SegmentId) -> SegmentSteps:
-        """State and rewards of every decision step."""
+        """State and rewards of every emulator step."""
         async with reads:
             return await stored(
                 "segment", segment_id, lambda: _read_steps(store, episode_id, segment_id)

@@ -111,7 +111,7 @@ def _at(*path: str) -> Any:
 
 
 class DescribedState(BaseModel):
-    """The game after one decision step."""
+    """The game after one emulator step."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

@@ -28,7 +28,7 @@ class CorruptSegmentError(Exception):
 
 @dataclass(frozen=True)
 class LoadedSegment:
-    """A verified segment with one state per decision step, in order."""
+    """A verified segment with one state per emulator step, in order."""
 
     manifest: SegmentManifest
     states: tuple[DescribedState, ...]
@@ -54,7 +54,7 @@ def load_segment(store: ObjectStore, of: SegmentExported | ScoreRecord) -> Loade
 def load_pictures(
     store: ObjectStore, manifest: SegmentManifest, limit: int
 ) -> list[tuple[bytes, int]]:
-    """At most `limit` evenly spaced PNG files, each with the decision step before it.
+    """At most `limit` evenly spaced PNG files, each with the emulator step before it.
 
     Blocks; raises like `load_segment`.
     """

@@ -41,7 +41,7 @@ States = Sequence[DescribedState]
 
 
 def summarise(states: States) -> Evidence:
-    """Evidence of one segment; `states` has one entry per decision step, at least one."""
+    """Evidence of one segment; `states` has one entry per emulator step, at least one."""
     return Evidence(
         segment=_span(states),
         start=_moment(states[0]),

@@ -51,7 +51,7 @@ class LabelledSegment:
 
     Attributes:
         env_step: Environment steps of the run when it was captured: orders labels in time.
-        start_step: Decision step of the episode at which it starts; 0 is a fresh episode.
+        start_step: Emulator step of the episode at which it starts; 0 is a fresh episode.
         observations: `[R, OBSERVATION_SIZE]` in [0, 1], read-only: rows of observations.npy, evenly
             spaced from the first to the last; at most `KEPT_ROWS`.
         values: Criterion → label value in [0, 1]; see `worth.py`.
@@ -63,7 +63,7 @@ class LabelledSegment:
         rubrics: Digests of the judges' prompts.
         preferred: Other segment → P(this one is better) by judges who were shown both: 1, 0.5 or 0.
         voted: Other segment → people who preferred this one minus those who preferred the other.
-        steps: Decision steps of the segment; 0 if `observations` has all of them.
+        steps: Emulator steps of the segment; 0 if `observations` has all of them.
         ram: Criterion → level that the game's RAM gives; never trained on.
         positions: Start and end on the quest by the judges; None if they gave none.
         decided_by: Kind of source → share of the judged criteria's weight that it decided.
@@ -168,7 +168,7 @@ def kept_rows(observations: NDArray[np.float32]) -> NDArray[np.float32]:
 def decode_observations(
     data: bytes, manifest: SegmentManifest, *, inputs: int
 ) -> NDArray[np.float32]:
-    """The bytes of observations.npy as read-only `[T, inputs]`, T the manifest's decision steps.
+    """The bytes of observations.npy as read-only `[T, inputs]`, T the manifest's emulator steps.
 
     Raises:
         LabelError: The bytes are not those of the manifest, or not such an array.

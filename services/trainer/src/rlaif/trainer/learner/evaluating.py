@@ -43,7 +43,7 @@ from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.settings.learning import NetworkSettings
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _PLAYS_BY = frozenset({*GameSettings.model_fields, *NetworkSettings.model_fields, "ppo"})
 _PATHS = frozenset({"rom_path", "initial_state_path", "initial_state_paths"})
@@ -69,7 +69,7 @@ def evaluate_if_due(run: RunContext, algorithm: ShapedPPO, plan: Plan, checkpoin
             _evaluate(run, algorithm, manifest, checkpoint, epoch=None, player="random")
         _evaluate(run, algorithm, manifest, checkpoint, epoch=epoch)
     except Exception as error:
-        log.exception("the evaluation failed")
+        logger.exception("the evaluation failed")
         run.send(EvaluationFailed(epoch=epoch, reason=f"{type(error).__name__}: {error}"))
 
 

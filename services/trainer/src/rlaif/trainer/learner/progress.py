@@ -43,6 +43,27 @@ from rlaif.trainer.settings.learning import CurriculumSettings
 Corner = tuple[int, int]
 """Left and top of a picture in its room."""
 
+WINDOW = 100
+"""Number of finished episodes in a mean, as in RLlib."""
+
+_WINDOWS = ("returns", "shaped", "lengths", "rooms", "fractions", "reached")
+WINDOW_SECONDS = 10.0
+"""Longer than an iteration, whose batch may have been played during the previous update."""
+
+_LEARNER_FIGURES = (
+    "policy_loss",
+    "vf_loss",
+    "entropy",
+    "vf_explained_var",
+    "total_loss",
+    "mean_kl_loss",
+    "clip_fraction",
+    "gradients_default_optimizer_global_norm",
+    "default_optimizer_learning_rate",
+    "policy_lag",
+    "steps_left_out",
+)
+
 
 @dataclass
 class WorldTally:
@@ -126,12 +147,6 @@ class WorldTally:
                 for episode, segment in self._segments.get(room, ())
             ),
         )
-
-
-WINDOW = 100
-"""Number of finished episodes in a mean, as in RLlib."""
-
-_WINDOWS = ("returns", "shaped", "lengths", "rooms", "fractions", "reached")
 
 
 class _OpenEpisode(NamedTuple):
@@ -336,10 +351,6 @@ def course_report(course: CurriculumFigures, settings: CurriculumSettings) -> Cu
     )
 
 
-WINDOW_SECONDS = 10.0
-"""Longer than an iteration, whose batch may have been played during the previous update."""
-
-
 class Speed(NamedTuple):
     """Decisions, which are the steps of a run, and the frames that they lasted, per second."""
 
@@ -374,21 +385,6 @@ class StepRate:
         if seconds <= 0:
             return Speed(0.0, 0.0)
         return Speed((steps - steps_before) / seconds, (frames - frames_before) / seconds)
-
-
-_LEARNER_FIGURES = (
-    "policy_loss",
-    "vf_loss",
-    "entropy",
-    "vf_explained_var",
-    "total_loss",
-    "mean_kl_loss",
-    "clip_fraction",
-    "gradients_default_optimizer_global_norm",
-    "default_optimizer_learning_rate",
-    "policy_lag",
-    "steps_left_out",
-)
 
 
 def report(

@@ -19,6 +19,8 @@ from rlaif.trainer.run_folder.quest_record import (
 
 _POLL_SECONDS = 0.2
 
+REPORT_SECONDS = 5.0
+
 
 def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> int | None:
     """Create demonstrations and return their number; None when a stop was requested.
@@ -49,9 +51,6 @@ def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> 
         build.stop()
     identity = library.identity_of(settings.game)
     return len(library.read(directory / DEMONSTRATIONS_FOLDER, identity))
-
-
-REPORT_SECONDS = 5.0
 
 
 def prepare(

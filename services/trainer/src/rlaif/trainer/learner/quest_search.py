@@ -17,7 +17,7 @@ from rlaif.trainer.search.opening import TREE, open_search
 from rlaif.trainer.search.search import FirstFound, SearchSettings
 from rlaif.trainer.search.tree import Tree, read_tree
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 ESSENCE = "essence:"
 """Prefix of the flags of essences."""
@@ -84,7 +84,7 @@ class QuestSearch:
         self.capture_quota = max(0, self.capture_quota - len(captures))
         for each in captures:
             if (reason := self._spool.offer(each)) is not None:
-                log.warning("a capture is dropped: %s", reason)
+                logger.warning("a capture is dropped: %s", reason)
 
     def figures(self) -> SearchFigures:
         """Its progress; discoveries of the last seconds may be missing in its tree."""

@@ -32,7 +32,7 @@ from rlaif.trainer.run_folder import checkpoints, disk, npz_tree
 from rlaif.trainer.run_folder.plan import End, Plan
 from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, CheckpointSaved, Started
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _UNUSED = "exploration.tar"
 """In checkpoints of release 0.1.0: states and counts of places."""
@@ -168,7 +168,7 @@ class CheckpointSaver:
         try:
             self._tidy(manifest)
         except OSError:
-            log.exception("checkpoints were not tidied up; the next one tries again")
+            logger.exception("checkpoints were not tidied up; the next one tries again")
 
     def _note_saved(self) -> None:
         self._saved_iteration, self._saved_at_trained = self.iteration, self.trained_seconds

@@ -42,7 +42,7 @@ from rlaif.trainer.search.opening import open_search
 from rlaif.trainer.search.search import Search, SearchSettings
 from rlaif.trainer.settings.run import is_learned
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _TRIAL_STEPS = 20_000
 """Limit of the minimization of a part while the run trains: some seconds."""
@@ -191,7 +191,7 @@ class Training:
                 path = self._run.directory / DEMONSTRATIONS_FOLDER
                 algorithm.follow_demonstrations(path, is_new=False)
             except (DemonstrationsError, RuntimeError) as error:
-                log.warning("no new demonstrations, the curriculum is unchanged: %s", error)
+                logger.warning("no new demonstrations, the curriculum is unchanged: %s", error)
             self._build.stop()
             self._build = None
         if self._build is None and search.figures.level >= self._built_level + 1:

@@ -35,7 +35,7 @@ from rlaif.trainer.play.planner_counts import Outcome, PlannerCounts
 from rlaif.trainer.play.planner_port import Kind, Planner, PlannerQuestion, PlannerReply
 from rlaif.trainer.settings.planner import PlannerSettings
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 2.0
 """How long `close` waits for the thread, which ends with the process at the latest."""
@@ -258,7 +258,7 @@ class ThreadedPlanner:
             with asyncio.Runner(loop_factory=lambda: loop) as runner:
                 runner.run(self._serve())
         except Exception as error:
-            log.exception("planner failed; the run continues without it")
+            logger.exception("planner failed; the run continues without it")
             reason = f"{reason}: {type(error).__name__}"
         self._questions.give_up(reason)
 
@@ -284,6 +284,6 @@ class ThreadedPlanner:
         try:
             end = await call(route, question, self._settings, seed=seed)
         except Exception as error:
-            log.exception("unexpected error in a call of the planner")
+            logger.exception("unexpected error in a call of the planner")
             end = CallEnd("error", detail=type(error).__name__)
         self._questions.settle(question, end)

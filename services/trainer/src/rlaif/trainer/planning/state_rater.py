@@ -24,7 +24,7 @@ from rlaif.llm.ports import CompletionRequest, ModelError
 from rlaif.trainer.planning.planner import Models, http_models
 from rlaif.trainer.settings.planner import PlannerSettings
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _RULES = """\
 You help a program that explores an adventure game. It shows you states that it has found, and \
@@ -91,9 +91,9 @@ class ModelRater:
         try:
             return asyncio.run(self._call(states, seed))
         except (ModelError, NoAnswerError, TimeoutError) as error:
-            log.warning("no ratings of %d states: %s", len(states), error)
+            logger.warning("no ratings of %d states: %s", len(states), error)
         except Exception:
-            log.exception("unexpected error in a call of the state rater")
+            logger.exception("unexpected error in a call of the state rater")
         self._closed.wait(self._settings.pause_seconds)
         return []
 

@@ -12,6 +12,15 @@ beginning, each time the policy succeeds often enough. Three rules are additions
 from collections import deque
 from typing import Any, NamedTuple
 
+TOO_FAR = 0.1
+"""Success rate at or below which a stride of several places is halved or undone."""
+
+PATIENCE = 3
+"""Windows of attempts that may fail at a place adjacent to one that succeeded."""
+
+MAX_TIME = 4
+"""Maximum factor of the time of an attempt."""
+
 
 class SubtaskFigures(NamedTuple):
     """Statistics of one subtask.
@@ -65,16 +74,6 @@ class CurriculumFigures(NamedTuple):
             (saved["legs"], saved["whole"]) if isinstance(saved, dict) else (saved, ())
         )
         return cls(tuple(SubtaskFigures(*subtask) for subtask in subtasks), tuple(map(bool, whole)))
-
-
-TOO_FAR = 0.1
-"""Success rate at or below which a stride of several places is halved or undone."""
-
-PATIENCE = 3
-"""Windows of attempts that may fail at a place adjacent to one that succeeded."""
-
-MAX_TIME = 4
-"""Maximum factor of the time of an attempt."""
 
 
 class Frontier:

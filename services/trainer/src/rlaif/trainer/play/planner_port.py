@@ -26,7 +26,7 @@ class PlannerQuestion:
             interchangeable answers, so it covers everything that an answer depends on.
         evidence: Description of the state for the model (`rlaif.game.description`).
         picture: The screen as JPEG; None without one.
-        asked_step: Decision step of the environment, for the asker's own use.
+        asked_step: Emulator step of the environment, for the asker's own use.
     """
 
     env: int

@@ -28,6 +28,25 @@ from rlaif.files.whole import write_whole
 SCREENS = "screens"
 """Folder of these files in the run's."""
 
+_POSITION = np.dtype(
+    [
+        ("group", "<i4"), ("room", "<i4"), ("x", "<i4"), ("y", "<i4"), ("rooms_visited", "<i4"),
+        ("steps", "<i8"), ("episode_return", "<f8"),
+    ]
+)  # fmt: skip
+_WATCHED = np.dtype("<i4")
+_NAME = re.compile(r"^(?P<runner>[0-9]{1,6})-(?P<n>[0-9]{1,6})$")
+_NONE = (-1, -1)
+CAPACITY = 1024
+"""Decisions in a `StepsFile`: some ten seconds of a fast game, and it is polled twice a second."""
+
+_NAMES_BYTES = 512
+_HEAD = [("number", "<u8"), ("newest", "<i8"), ("written", "<u8"), ("names", f"S{_NAMES_BYTES}")]
+_PERIODS = {".rgb": 0.0, ".where": 0.5, ".steps": 0.5}
+"""Suffix → minimum seconds between two copies: the readers poll at this rate."""
+
+_NUMBER = slice(8)
+
 
 class Seqlock:
     """A mapped file with one record, whose first field is the number of the last write."""
@@ -208,14 +227,6 @@ class PlayerPosition(NamedTuple):
     episode_return: float
 
 
-_POSITION = np.dtype(
-    [
-        ("group", "<i4"), ("room", "<i4"), ("x", "<i4"), ("y", "<i4"), ("rooms_visited", "<i4"),
-        ("steps", "<i8"), ("episode_return", "<f8"),
-    ]
-)  # fmt: skip
-
-
 def _players(count: int) -> np.dtype[Any]:
     """The record of a `PlayersFile`; times are nanoseconds since 1970, 0 for none."""
     times = [("number", "<u8"), ("alive", "<u8"), ("played", "<u8")]
@@ -277,11 +288,6 @@ def with_clock_offset(data: bytes, nanoseconds: int) -> bytes:
     return bytes(changed)
 
 
-_WATCHED = np.dtype("<i4")
-_NAME = re.compile(r"^(?P<runner>[0-9]{1,6})-(?P<n>[0-9]{1,6})$")
-_NONE = (-1, -1)
-
-
 class WatchedFile:
     """Which environment is watched: (runner, number in it); written in place."""
 
@@ -312,13 +318,6 @@ def named_env(name: str) -> tuple[int, int] | None:
     """(runner, number in it) of a name that `env_name` gives; None for any other."""
     match = _NAME.match(name)
     return None if match is None else (int(match["runner"]), int(match["n"]))
-
-
-CAPACITY = 1024
-"""Decisions in a `StepsFile`: some ten seconds of a fast game, and it is polled twice a second."""
-
-_NAMES_BYTES = 512
-_HEAD = [("number", "<u8"), ("newest", "<i8"), ("written", "<u8"), ("names", f"S{_NAMES_BYTES}")]
 
 
 def _steps(parts: int) -> np.dtype[Any]:
@@ -415,12 +414,6 @@ def _step_of(
     return StepReward(
         number, env_step, reward, tuple(parts), _or_none(paid), version or None, bool(ended)
     )
-
-
-_PERIODS = {".rgb": 0.0, ".where": 0.5, ".steps": 0.5}
-"""Suffix → minimum seconds between two copies: the readers poll at this rate."""
-
-_NUMBER = slice(8)
 
 
 @dataclass(frozen=True)

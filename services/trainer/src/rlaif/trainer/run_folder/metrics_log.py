@@ -22,7 +22,7 @@ from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.metrics_rows import STEP, MetricsRows, Row
 from rlaif.trainer.run_folder.protocol import Message, Started
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 FILE = "metrics.jsonl"
 TIME = "timestamp"
@@ -85,7 +85,7 @@ class MetricsLog:
             else:
                 issues.append(issue)
         if issues and self._failing is None:
-            log.warning("metrics wait to be written", extra={"reason": issues[0]})
+            logger.warning("metrics wait to be written", extra={"reason": issues[0]})
         self._failing = issues[0] if issues else None
 
     def _tried(self, sink: Sink, write: Callable[[], None]) -> str | None:
@@ -97,7 +97,7 @@ class MetricsLog:
             write()
         except Exception as error:
             if sink in self._more:
-                log.warning("metrics are in the run's folder only", exc_info=True)
+                logger.warning("metrics are in the run's folder only", exc_info=True)
                 del self._sinks[sink]
             elif isinstance(error, OSError):
                 return disk.why(error)

@@ -18,7 +18,7 @@ from rlaif.trainer.run_folder.provenance import CREDENTIALS, provenance_of
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.run import Mode
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _FILE = "run.json"
 _FLAT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
@@ -128,7 +128,7 @@ def list_runs(data_dir: Path) -> list[RunRecord]:
         try:
             found.append(RunRecord.read(path))
         except (OSError, UnreadableRunError) as error:
-            log.warning("a run's record cannot be read", extra={"reason": str(error)})
+            logger.warning("a run's record cannot be read", extra={"reason": str(error)})
     return sorted(found, key=lambda run: run.created_at, reverse=True)
 
 

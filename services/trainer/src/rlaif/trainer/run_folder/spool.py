@@ -15,6 +15,8 @@ from rlaif.trainer.run_folder import disk
 
 _SUFFIX = ".capture"
 
+_ROOM_NAME = re.compile(r"^(?P<group>[0-9]{1,3})-(?P<room>[0-9]{1,3})\.png$")
+
 
 @dataclass(frozen=True)
 class SpooledCapture:
@@ -66,9 +68,6 @@ class Spool:
 
     def count(self) -> int:
         return sum(1 for _ in self.directory.glob(f"*{_SUFFIX}"))
-
-
-_ROOM_NAME = re.compile(r"^(?P<group>[0-9]{1,3})-(?P<room>[0-9]{1,3})\.png$")
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,20 @@ _SUPPLIES = tuple(
     )
 )
 
+_PUZZLE = tuple(
+    address(name)
+    for name in (
+        "wActiveTriggers",
+        "wSwitchState",
+        "wToggleBlocksState",
+        "wSpinnerState",
+        "wNumTorchesLit",
+    )
+)
+_ENEMIES = address("wNumEnemies")
+_OUTDOORS = 0
+_MAX_SUPPLIES = 5
+
 
 def money_of(ram: RamBlocks) -> tuple[int, ...]:
     """Return the amount of each kind of money."""
@@ -51,23 +65,10 @@ def supplies_of(ram: RamBlocks) -> tuple[int, ...]:
 _GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
 _SEASON, _GRAB = address("wRoomStateModifier"), address("wLinkGrabState")
 _DUNGEON, _KEYS = address("wDungeonIndex"), address("wDungeonSmallKeys")
-_PUZZLE = tuple(
-    address(name)
-    for name in (
-        "wActiveTriggers",
-        "wSwitchState",
-        "wToggleBlocksState",
-        "wSpinnerState",
-        "wNumTorchesLit",
-    )
-)
 _HEALTH, _MAX_HEALTH = address("wLinkHealth"), address("wLinkMaxHealth")
-_ENEMIES = address("wNumEnemies")
 _TALKABLE, _TALKABLE_SIZE = address("wAButtonSensitiveObjectList"), 32
 _NO_PEOPLE = bytes(_TALKABLE_SIZE)
-_OUTDOORS = 0
 _COINS_PER_STEP, _MAX_COINS = 5, 100
-_MAX_SUPPLIES = 5
 
 
 class Cell(NamedTuple):

@@ -50,6 +50,9 @@ start."""
 
 _JUMPER = "feather"
 
+_MAX_DECISIONS = 40
+_MAX_CLOSED = 4
+
 
 class Proposal(NamedTuple):
     """Something to do, and the key under which its attempts are counted."""
@@ -227,10 +230,6 @@ class _Signature:
         asks = kind in ("person", "question")
         name = f"{self._here}/{kind}/{verb}/{self._money if asks else ''}"
         return hashlib.blake2b(name.encode(), digest_size=8).digest()
-
-
-_MAX_DECISIONS = 40
-_MAX_CLOSED = 4
 
 
 def room_key(ram: RamBlocks, room: RoomId) -> bytes:

@@ -32,7 +32,7 @@ from rlaif.trainer.search.proposals import Tries
 from rlaif.trainer.search.ratings import Rater, Ratings, pack_ram
 from rlaif.trainer.search.tree import Node, Tree
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _STARTS_AHEAD = 2
 """Starts per rollout that a runner has finished: reports and jobs may cross."""
@@ -286,7 +286,7 @@ class Search:
             self._keep(runner, find, known.ids)
         for outcome in report.outcomes:
             if not outcome.is_reached:
-                log.error("a state of the search is not reproducible and is dropped")
+                logger.error("a state of the search is not reproducible and is dropped")
                 self._drop([outcome.cell])
                 continue
             self._draws.renew(outcome.cell, untried=outcome.untried)

@@ -26,7 +26,7 @@ from rlaif.storage.ports import (
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.protocol import LoadRewardModel, RewardModelRefused
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 30.0
 
@@ -69,10 +69,10 @@ class ChampionWatcher:
                 await self.refresh()
                 self._disk_issue = None
             except StorageError as error:
-                log.warning("cannot read the champion", extra={"reason": str(error)})
+                logger.warning("cannot read the champion", extra={"reason": str(error)})
             except OSError as error:
                 self._disk_issue = f"the model cannot be stored on this disk: {disk.why(error)}"
-                log.warning("cannot store the champion", extra={"reason": self._disk_issue})
+                logger.warning("cannot store the champion", extra={"reason": self._disk_issue})
                 seconds = _DISK_PAUSE_SECONDS
             if await pause(seconds, unless=self._hint):
                 self._hint.clear()
@@ -136,7 +136,7 @@ class ChampionWatcher:
                 "reward-model service rebuilds the file: check that it is running"
             )
             if self._unreadable is None:
-                log.error(unreadable, extra={"reason": f"{error!s:.500}"})
+                logger.error(unreadable, extra={"reason": f"{error!s:.500}"})
         self._unreadable = unreadable
         return champion
 
@@ -148,7 +148,7 @@ class ChampionWatcher:
         try:
             data = sealed.read(self._store, champion.model_key, champion.model_sha256)
         except (ObjectCorruptError, InvalidKeyError) as error:
-            log.error(
+            logger.error(
                 "reward model has a wrong digest; keeping the previous one",
                 extra={"version": champion.version, "reason": str(error)},
             )

@@ -39,6 +39,15 @@ from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.service.runtime import Trainer, metrics_page
 from rlaif.trainer.settings import TrainerSettings
 
+_NAME = "rlaif train"
+_BUS_SECONDS = 5.0
+_ISSUE_SECONDS = 2.0
+_LINE_SECONDS = 10.0
+"""Interval of progress lines without a terminal."""
+
+_NEW_SEARCH_SECONDS = 60.0
+"""A search older than this at its first report was resumed: its discoveries were printed before."""
+
 
 def progress_line(
     done: protocol.IterationDone,
@@ -179,15 +188,6 @@ def _share(value: float | None) -> str:
 
 
 FINISHED, FAILED, WRONG_SETTINGS = 0, 1, 2
-
-_NAME = "rlaif train"
-_BUS_SECONDS = 5.0
-_ISSUE_SECONDS = 2.0
-_LINE_SECONDS = 10.0
-"""Interval of progress lines without a terminal."""
-
-_NEW_SEARCH_SECONDS = 60.0
-"""A search older than this at its first report was resumed: its discoveries were printed before."""
 
 
 @command(_NAME, InvalidSettingsError, UnknownExporterError, StartupError, StorageError)

@@ -33,6 +33,20 @@ Found = Iterator[readings.Telemetry | None]
 Identity = tuple[int, int]
 """Device and inode of a file, which each process recreates."""
 
+_PROGRESS_SECONDS = 1.0
+_REPORTS_SECONDS = 3.0
+"""Interval of reports, and so the delay until a new page or a restarted HUD has them."""
+
+_STEPS_SECONDS = 0.5
+_POSITION_SECONDS = 0.25
+"""Interval of positions; text that changes more often is unreadable."""
+
+_POLLS_PER_PICTURE = 4
+"""With one poll per picture, drift between writer and reader would lose pictures."""
+
+_RUNNERS_SECONDS = 1.0
+"""Interval of polls for new runners, and of reports of all positions."""
+
 
 @dataclass
 class _Runner:
@@ -178,21 +192,6 @@ def _open(kind: Callable[[Path], F], path: Path) -> F | None:
         return kind(path)
     except (OSError, ValueError):
         return None
-
-
-_PROGRESS_SECONDS = 1.0
-_REPORTS_SECONDS = 3.0
-"""Interval of reports, and so the delay until a new page or a restarted HUD has them."""
-
-_STEPS_SECONDS = 0.5
-_POSITION_SECONDS = 0.25
-"""Interval of positions; text that changes more often is unreadable."""
-
-_POLLS_PER_PICTURE = 4
-"""With one poll per picture, drift between writer and reader would lose pictures."""
-
-_RUNNERS_SECONDS = 1.0
-"""Interval of polls for new runners, and of reports of all positions."""
 
 
 class LiveView:

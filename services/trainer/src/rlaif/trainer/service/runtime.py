@@ -45,7 +45,7 @@ from rlaif.trainer.service.runs.store import StoreMirror
 from rlaif.trainer.service.uploader import CaptureUploader, RoomUploader
 from rlaif.trainer.settings import TrainerSettings
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 2.0
 _GRANT_SECONDS = 1.0
@@ -190,7 +190,9 @@ async def grant_wishes(
         try:
             await grant(kind.model_validate_json(payload))
         except (ValidationError, OSError, UnreadableRunError) as error:
-            log.warning("a request is skipped", extra={"kind": kind.SUBJECT, "reason": str(error)})
+            logger.warning(
+                "a request is skipped", extra={"kind": kind.SUBJECT, "reason": str(error)}
+            )
 
 
 async def _describe_run(runs: RunManager, wish: DescriptionWish) -> None:

@@ -20,7 +20,7 @@ from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.spool import RoomPictures, Spool, SpooledCapture
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 0.5
 _OUTAGE_PAUSE_SECONDS = 3.0
@@ -53,7 +53,7 @@ class CaptureUploader:
                 self.outage = None
             except (StorageError, BusUnavailableError, OSError) as error:
                 if self.outage is None:
-                    log.warning("captures wait in the spool", extra={"reason": str(error)})
+                    logger.warning("captures wait in the spool", extra={"reason": str(error)})
                 self.outage = disk.reason(error)
                 await asyncio.sleep(_OUTAGE_PAUSE_SECONDS)
                 continue
@@ -85,7 +85,7 @@ class CaptureUploader:
         try:
             item = SpooledCapture.unpack(await asyncio.to_thread(path.read_bytes))
         except ValueError:
-            log.exception("invalid file in the spool; renamed", extra={"path": str(path)})
+            logger.exception("invalid file in the spool; renamed", extra={"path": str(path)})
             await asyncio.to_thread(path.rename, path.with_suffix(".unreadable"))
             return
         event = await asyncio.to_thread(self._store_capture, item)
@@ -141,7 +141,7 @@ class RoomUploader:
                 self._is_failing = False
             except (StorageError, OSError) as error:
                 if not self._is_failing:
-                    log.warning("pictures of rooms are not stored", extra={"reason": str(error)})
+                    logger.warning("pictures of rooms are not stored", extra={"reason": str(error)})
                 self._is_failing = True
             await asyncio.sleep(_PICTURES_PAUSE_SECONDS)
 

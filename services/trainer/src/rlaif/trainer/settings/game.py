@@ -185,7 +185,7 @@ class CaptureSettings(BaseModel, frozen=True, extra="forbid"):
     """Best episodes of a run whose actions are kept, for `rlaif evaluate RUN --recorded N`."""
 
     def segment_steps(self, frame_skip: int) -> int:
-        """Decision steps per segment, of `frame_skip` frames each."""
+        """Emulator steps per segment, of `frame_skip` frames each."""
         return max(1, self.segment_frames // frame_skip)
 
 

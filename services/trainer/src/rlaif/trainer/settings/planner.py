@@ -145,15 +145,15 @@ class TakeoverSettings(BaseModel, frozen=True, extra="forbid"):
         "disables planner control.",
     )
     max_steps: int = Field(default=400, ge=1, json_schema_extra=INTERNAL)
-    """Maximum decision steps of one takeover; 400 are 27 seconds of game time."""
+    """Maximum emulator steps of one takeover; 400 are 27 seconds of game time."""
     looks: int = Field(default=3, ge=1, json_schema_extra=INTERNAL)
-    """Consecutive decision steps that must show a dialog or a puzzle, or none, before that counts;
+    """Consecutive emulator steps that must show a dialog or a puzzle, or none, before that counts;
     fixed by the specification."""
     rest_steps: int = Field(default=300, ge=0, json_schema_extra=INTERNAL)
-    """Decision steps without a request after a takeover that failed or had no effect. They double
+    """Emulator steps without a request after a takeover that failed or had no effect. They double
     with each consecutive one, up to 16 times (ADR 0023)."""
     patience_steps: int = Field(default=20_000, ge=1, json_schema_extra=INTERNAL)
-    """Decision steps after which an environment asks again although no answer arrived."""
+    """Emulator steps after which an environment asks again although no answer arrived."""
 
 
 PRESETS: dict[str, dict[str, float | None]] = {
@@ -179,7 +179,7 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
         default=0.02,
         ge=0,
         le=1,
-        description="Probability per decision step of asking a text model for a button, unless a "
+        description="Probability per emulator step of asking a text model for a button, unless a "
         "request of the environment is pending. 0 disables it.",
     )
     vision_chance: float = Field(
@@ -189,7 +189,7 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
         description="The same for a vision model.",
     )
     rest_steps: int = Field(default=1_000, ge=0, json_schema_extra=INTERNAL)
-    """Minimum decision steps of an environment between two requests."""
+    """Minimum emulator steps of an environment between two requests."""
     most_waiting: int | None = Field(default=2, ge=1, json_schema_extra=INTERNAL)
     """Maximum pending requests of a runner; None: as many as the planner accepts."""
     text_bonus: float = Field(
@@ -206,7 +206,7 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
     decisions: int | None = Field(default=1, ge=1, json_schema_extra=INTERNAL)
     """Decisions that a suggestion is compared with; None: all until the next suggestion."""
     expiry_steps: int | None = Field(default=20_000, ge=1, json_schema_extra=INTERNAL)
-    """Decision steps after which a suggestion expires; 20,000 are 22 minutes of game time. None:
+    """Emulator steps after which a suggestion expires; 20,000 are 22 minutes of game time. None:
     never."""
     reach_tiles: int | None = Field(default=1, ge=0, json_schema_extra=INTERNAL)
     """Maximum distance from where it was requested, in the same room; None: anywhere."""

@@ -12,6 +12,18 @@ from rlaif.service.settings import INTERNAL, PER_SERVICE
 Mode = Literal["continuous", "epoch", "pipeline", "evaluation", "quest"]
 """What a run does; see the setting."""
 
+DEFAULTS: dict[str, Any] = {
+    "actions": "macros",
+    "episode_length": 15_000,
+    "ray_workers": 2,
+    "envs_per_worker": 8,
+    "explore": {"share": 0.0},
+    "ppo": {"normalize_values": False},
+}
+"""Defaults that mode `quest` changes. Two cores play; an episode is twice as long as the quest of
+the built-in cartridge; the curriculum chooses all start states; its critic learned earlier without
+running deviations (ADR 0029)."""
+
 
 class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
     """Mode, start and checkpoints of a run."""
@@ -141,19 +153,6 @@ class RaySettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
     def joins_cluster(self) -> bool:
         """Whether runners are actors of a Ray cluster, not child processes."""
         return self.ray_address is not None and not self.ray_address.startswith("http")
-
-
-DEFAULTS: dict[str, Any] = {
-    "actions": "macros",
-    "episode_length": 15_000,
-    "ray_workers": 2,
-    "envs_per_worker": 8,
-    "explore": {"share": 0.0},
-    "ppo": {"normalize_values": False},
-}
-"""Defaults that mode `quest` changes. Two cores play; an episode is twice as long as the quest of
-the built-in cartridge; the curriculum chooses all start states; its critic learned earlier without
-running deviations (ADR 0029)."""
 
 
 def with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class ScoredSegment:
         segment_id: Its id.
         episode_id: Its episode.
         env_step: Environment steps of the run when it was captured.
-        start_step: Decision step of the episode at which it starts.
+        start_step: Emulator step of the episode at which it starts.
         observations: `[STEPS, 128]` float32 in [0, 1].
         values: Criterion → 0, 0.5 or 1.
     """

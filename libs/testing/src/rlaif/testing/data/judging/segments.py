@@ -84,7 +84,7 @@ def described_room(place: str, **changes: Any) -> dict[str, Any]:
 
 
 def state_records(states: Sequence[dict[str, Any]]) -> list[StateRecord]:
-    """The lines of states.jsonl of a segment with four game frames per decision step."""
+    """The lines of states.jsonl of a segment with four game frames per emulator step."""
     return [
         StateRecord(step=at, frame=4 * at + 4, action="RIGHT", state=state)
         for at, state in enumerate(states)
@@ -102,7 +102,7 @@ def screen_png(width: int = 160, height: int = 144) -> bytes:
 def segment_manifest(
     episode_id: str, segment_id: str, observations: StoredFile, *, steps: int, **changes: Any
 ) -> SegmentManifest:
-    """The manifest of a segment of so many decision steps, with some fields replaced."""
+    """The manifest of a segment of so many emulator steps, with some fields replaced."""
     return SegmentManifest.model_validate(
         {
             "segment_id": segment_id,
@@ -147,7 +147,7 @@ def write_segment(
     Args:
         store: Where to.
         segment_id: Its id.
-        states: One description a decision step; a walk of 75 steps when None.
+        states: One description an emulator step; a walk of 75 steps when None.
         pictures: How many pictures it has.
         picture: Bytes of each, in place of a black screen.
         lines: Bytes of states.jsonl, in place of the states.

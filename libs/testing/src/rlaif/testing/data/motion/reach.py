@@ -1,4 +1,4 @@
-"""Where decision steps lead in a room: what finding the way is compared with."""
+"""Where emulator steps lead in a room: what finding the way is compared with."""
 
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ Tile = tuple[int, int]
 
 @dataclass
 class Truth:
-    """Where decision steps really lead from a start.
+    """Where emulator steps really lead from a start.
 
     Attributes:
         start: Where the player stands at first.

@@ -1,7 +1,7 @@
 """What can really be reached in a room: every button tried at every place, on the emulator itself.
 
 The truth that finding the way is measured by. It knows no walls and no rule of walking: it holds
-each direction for a decision step wherever the player can get, and reads its position then. Between
+each direction for an emulator step wherever the player can go and reads its position then. Between
 two trials work RAM is put back byte by byte, which is as good as a save state here and fifty times
 as fast: the rule of walking (`walking_rule`), which plays nothing, gives the same.
 """
@@ -39,7 +39,7 @@ _GAME_STATE = 0xC5B0
 
 _LONGEST_TEXT = 300
 _SCENE_BEGINS = 16
-"""Decision steps after which it has, where one begins by itself when a room is entered."""
+"""Emulator steps after which it has, where one begins by itself when a room is entered."""
 
 _TREASURES = (0x60, 0x7F)
 """What lies there to be stepped on; the second is the Sun Seed, which ends the story."""

@@ -29,7 +29,7 @@ class Trip:
 
     Attributes:
         choice: Its end.
-        steps: Decision steps in which the player obeyed.
+        steps: Emulator steps in which the player obeyed.
         at: Where the player stood then.
         room: In which room.
         hearts_lost: Quarter hearts less than at first.

@@ -1,4 +1,4 @@
-"""The game's rule of walking, written a second time: a room in, where decision steps lead out.
+"""The game's rule of walking, written a second time: a room in, where emulator steps lead out.
 
 Frame by frame and place by place, as the game's source has it (player.c of the cartridge, link.s
 of the disassembly), and without a line of `rlaif.game.motion`, which is tested against it.
@@ -71,7 +71,7 @@ class Ground:
 
 
 class Walking:
-    """Plays decision steps on a ground."""
+    """Plays emulator steps on a ground."""
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
@@ -80,7 +80,7 @@ class Walking:
     def step(
         self, start: Pixel, way: Action
     ) -> tuple[Pixel, Tile | Literal["dies", "edge"] | None]:
-        """Hold a direction for a decision step: where it leads, and what happens there.
+        """Hold a direction for an emulator step: where it leads, and what happens there.
 
         A tile is the door through which the player went.
         """

@@ -122,7 +122,7 @@ class CaptureView(View):
 
 
 class StepView(View):
-    """One decision step of the segment, and the game after it."""
+    """One emulator step of the segment, and the game after it."""
 
     step: int
     frame: int = Field(description="Game frames of the segment so far, at 60 Hz.")
@@ -321,7 +321,7 @@ def room_names(states: Iterable[StateRecord]) -> dict[tuple[int, int], str | Non
 
 
 def steps(segment_id: str, states: Sequence[StateRecord], pay: SegmentPay | None) -> SegmentSteps:
-    """State and rewards of every decision step."""
+    """State and rewards of every emulator step."""
     game = dict(pay.game) if pay else {}
     parts = {name: dict(amounts) for name, amounts in pay.parts.items()} if pay else {}
     return SegmentSteps(

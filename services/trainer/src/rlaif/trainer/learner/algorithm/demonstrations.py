@@ -21,7 +21,7 @@ from rlaif.trainer.rewards.learned.shaping import Float32
 from rlaif.trainer.settings.game import STEP_FRAMES, GameSettings
 from rlaif.trainer.settings.learning import CurriculumSettings
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class CurriculumLearning:
@@ -71,7 +71,7 @@ class CurriculumLearning:
             "warm_up", learned, tested, steps=settings.warm_start, augmentation=settings.strayed
         )
         own, held = next(iter(learner_group.foreach_learner(call))).get()
-        log.info("warm start: accuracy %.3f, on the held-out demonstration %.3f", own, held)
+        logger.info("warm start: accuracy %.3f, on the held-out demonstration %.3f", own, held)
         return float(own)
 
     def _is_followed(self, figures: CurriculumFigures) -> bool:

@@ -7,6 +7,11 @@ from torch import Tensor, nn
 
 from rlaif.trainer.learner.networks.decision_layout import MAX_DEVIATIONS, MIN_DEVIATION
 
+_KEPT = 0.97
+"""Decay of the statistics per update: about the last 30 updates count."""
+
+_MIN_SPREAD = 0.01
+
 
 class RunningScale(nn.Module):
     """Normalizes inputs by the mean and deviation of all rows observed, clipped at 5 deviations.
@@ -57,12 +62,6 @@ class RunningScale(nn.Module):
         for layer in layers:
             layer.bias.add_(layer.weight[:, :size] @ moved)
             layer.weight[:, :size].mul_(self.deviation / deviation)
-
-
-_KEPT = 0.97
-"""Decay of the statistics per update: about the last 30 updates count."""
-
-_MIN_SPREAD = 0.01
 
 
 class ValueHead(nn.Module):

@@ -43,7 +43,7 @@ class AssistanceFigures:
         planner: Counts of the calls.
         plans: Plans that arrived, by their fate (`PlanFate`).
         takeovers: Takeovers that ended, by `done` or the cause.
-        planner_steps: Decision steps that the planner played.
+        planner_steps: Emulator steps that the planner played.
         suggestions: Suggestions that arrived (`given`) or ended, by their fate (`SuggestionFate`).
         bonus: Reward for choices that followed a suggestion.
         events: Newest events, oldest first, at most `MAX_EVENTS`.

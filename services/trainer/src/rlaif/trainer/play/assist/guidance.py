@@ -149,7 +149,7 @@ class Guidance:
     def choose(self, n: int, action: int, facts: GameFacts, step: int) -> float:
         """Compare the policy's `action` at `facts` with the suggestion; returns the bonus.
 
-        Not to be called for the planner's steps. `step` is the number of decision steps that the
+        Not to be called for the planner's steps. `step` is the number of emulator steps that the
         episode had before.
         """
         game = self._games[n]

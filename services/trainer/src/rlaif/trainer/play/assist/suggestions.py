@@ -50,7 +50,7 @@ class KeptSuggestion:
     Attributes:
         mode: `dialog` for a text model, `vision` for one that sees the screen.
         spot: Where the player was when it was requested.
-        asked_step: Decision step of the episode at which it was requested.
+        asked_step: Emulator step of the episode at which it was requested.
         cached: An equal question had been answered before.
         compared: Decisions of the policy that it was compared with.
         followed: Of these, decisions that chose its button.

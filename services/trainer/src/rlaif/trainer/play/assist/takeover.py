@@ -1,4 +1,4 @@
-"""Takeover of one environment: for each decision step the planner's button, or None.
+"""Takeover of one environment: for each emulator step the planner's button, or None.
 
     idle       a dialog or puzzle is confirmed and the budget allows a request: asked
     asked      a plan for the current situation arrives: executing; a stale one, or none: resting
@@ -151,7 +151,7 @@ class TakeoverBudget:
     enough for puzzles.
 
     Attributes:
-        steps: Decision steps of the episode.
+        steps: Emulator steps of the episode.
         planned: Of these, steps that the planner played.
     """
 

@@ -28,6 +28,10 @@ Float64 = npt.NDArray[np.float64]
 _DECIMALS = 6
 """Decimals of potentials and rewards; a network's outputs differ more between processors."""
 
+_LONGER_FOR_LATER = 15
+"""Factor of the permitted keyframe age while a segment is not selected. Keyframes cost about 1 % of
+the speed; one for each segment would cost 10 %."""
+
 
 class SegmentLog:
     """Records one segment after the other; 0.3 µs per step."""
@@ -141,11 +145,6 @@ class FirstSightingsReader:
         self._known_steps |= found
         self._entered = []
         return sightings
-
-
-_LONGER_FOR_LATER = 15
-"""Factor of the permitted keyframe age while a segment is not selected. Keyframes cost about 1 % of
-the speed; one for each segment would cost 10 %."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ from rlaif.trainer.rewards.game.facts import GameFacts
 
 Room = tuple[int, int]
 
+_TILE = 16
+"""Pixels."""
+
 
 @dataclass
 class RoomTally:
@@ -125,10 +128,6 @@ def _rows(records: Mapping[Room, Any]) -> list[list[Any]]:
 
 def _records(rows: Sequence[Sequence[Any]]) -> list[tuple[Room, Sequence[Any]]]:
     return [((row[0], row[1]), row[2:]) for row in rows]
-
-
-_TILE = 16
-"""Pixels."""
 
 
 @dataclass

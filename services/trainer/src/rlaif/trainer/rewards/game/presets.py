@@ -15,7 +15,7 @@ class RewardWeights:
     novelty: float
     """A new grid square, divided by √(n + 1) after n earlier episodes that visited it."""
     move: float
-    """A decision step that changed the position."""
+    """An emulator step that changed the position."""
     rupee: float
     """Each rupee above the episode's highest count."""
     key: float

@@ -19,6 +19,28 @@ from rlaif.trainer.rewards.learned.shaping import Bool, Float32, Transitions
 
 Float64 = npt.NDArray[np.float64]
 
+OUTPUTS = 32
+CLIP = 5.0
+"""Deviations at which a normalised observation is clipped; Burda et al., appendix A.3."""
+
+_TARGET = (64, OUTPUTS)
+_PREDICTOR = (64, 64, OUTPUTS)
+"""One layer more than the target, so that it can imitate it."""
+
+_LEARNED_SHARE = 0.25
+"""Share of an iteration's observations, as in Burda et al.: many environments would learn every
+place at once."""
+
+_LEARNING_RATE = 1e-3
+"""Adam step of the predictor. Higher values reduce the reward of known places sooner."""
+
+_GAMMA = 0.99
+"""Discount of the return that normalises the reward."""
+
+_MINIBATCH = 256
+_MIN_DEVIATION = 1e-4
+_STREAM = 0x24D
+
 
 @dataclass
 class RunningMoments:
@@ -71,28 +93,6 @@ class RunningMoments:
 
 
 Array = npt.NDArray[Any]
-
-OUTPUTS = 32
-CLIP = 5.0
-"""Deviations at which a normalised observation is clipped; Burda et al., appendix A.3."""
-
-_TARGET = (64, OUTPUTS)
-_PREDICTOR = (64, 64, OUTPUTS)
-"""One layer more than the target, so that it can imitate it."""
-
-_LEARNED_SHARE = 0.25
-"""Share of an iteration's observations, as in Burda et al.: many environments would learn every
-place at once."""
-
-_LEARNING_RATE = 1e-3
-"""Adam step of the predictor. Higher values reduce the reward of known places sooner."""
-
-_GAMMA = 0.99
-"""Discount of the return that normalises the reward."""
-
-_MINIBATCH = 256
-_MIN_DEVIATION = 1e-4
-_STREAM = 0x24D
 
 
 class Curiosity:

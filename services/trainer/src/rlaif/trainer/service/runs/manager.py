@@ -38,7 +38,7 @@ from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 5.0
 _PASTS_KEPT = 3
@@ -105,7 +105,7 @@ class RunManager:
                     named = self._settings.run_id or self._settings.checkpoint
                     reason = f"cannot search for {named} in the models store: {error}"
                 self._not_started = reason
-                log.warning("the run waits for store or disk", extra={"reason": reason})
+                logger.warning("the run waits for store or disk", extra={"reason": reason})
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             except (checks.WrongSettingsError, CheckpointError) as error:
@@ -114,17 +114,17 @@ class RunManager:
                 pass  # started by a request meanwhile
             except UnreadableRunError as error:
                 self._not_started = f"no run was started: {error}"
-                log.error("no run was started", extra={"reason": str(error)})
+                logger.error("no run was started", extra={"reason": str(error)})
             except Exception as error:
                 # No caller awaits this task: report the error here.
                 self._not_started = f"no run was started: {type(error).__name__}: {error}"
-                log.exception("no run was started")
+                logger.exception("no run was started")
             return
 
     def _refuse_to_start(self, reason: str) -> None:
         """Report a known run as failed in REST and telemetry without changing it."""
         self._not_started = reason
-        log.error("no run was started", extra={"reason": reason})
+        logger.error("no run was started", extra={"reason": reason})
         run_id = self._settings.run_id or next((each.run_id for each in self.on_disk()), None)
         if run_id is not None and self.record(run_id) is not None:
             self._current = RunSupervisor(self._settings, run_id)
@@ -138,7 +138,7 @@ class RunManager:
         check_newest(self._data_dir)
         known = [record for record in self.on_disk() if record.mode != "evaluation"]
         if known and known[0].finished is not None:
-            log.info(
+            logger.info(
                 "the newest run is finished: start another one by POST /api/v1/runs",
                 extra={"run_id": known[0].run_id, "reason": known[0].finished},
             )
@@ -209,7 +209,7 @@ class RunManager:
             lambda: store.restore_run(self.open_store(), self._data_dir, run_id, iteration)
         )
         if restored is not None:
-            log.info("run restored from the models store", extra={"checkpoint": str(restored)})
+            logger.info("run restored from the models store", extra={"checkpoint": str(restored)})
         return restored is not None
 
     async def stop(self) -> None:
@@ -336,12 +336,12 @@ class RunManager:
             self._listener(message)
         if (known := _LOGGED.get(type(message))) is not None:
             level, text = known
-            log.log(level, text, extra={"report": message.model_dump(exclude={"kind"})})
+            logger.log(level, text, extra={"report": message.model_dump(exclude={"kind"})})
         match message:
             case protocol.RewardModelRefused():
                 self._metrics.refused_model()
             case protocol.Started() if message.passed_over:
-                log.warning("resumed in part", extra={"passed_over": message.passed_over})
+                logger.warning("resumed in part", extra={"passed_over": message.passed_over})
             case protocol.IterationDone():
                 self._note_iteration(message)
             case protocol.SearchReport():
@@ -373,11 +373,11 @@ class RunManager:
                 for event in message.assistance.events
             )
         if message.not_learned is not None:
-            log.error("an iteration updated nothing", extra={"reason": message.not_learned})
+            logger.error("an iteration updated nothing", extra={"reason": message.not_learned})
 
     def _note_captures(self, message: protocol.IterationDone) -> None:
         if message.captures_lost is not None and self.captures_lost is None:
-            log.error(
+            logger.error(
                 "captures are dropped; training continues",
                 extra={"reason": message.captures_lost, "dropped": message.segments_dropped},
             )

@@ -38,7 +38,7 @@ from rlaif.trainer.run_folder.record import game_of
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.run import RaySettings
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 PIECES = 1000
 """A `RunIterated` covers at least 1 / `PIECES` of the run up to its end."""
@@ -211,7 +211,9 @@ class RunPast:
             write_whole(self._path, self.kept.model_dump_json().encode())
         except OSError as error:
             if not self._failing:
-                log.warning("%s cannot be written", self._path, extra={"reason": disk.why(error)})
+                logger.warning(
+                    "%s cannot be written", self._path, extra={"reason": disk.why(error)}
+                )
             self._failing = True
             return
         self._failing = False
@@ -224,7 +226,7 @@ def _parsed(path: Path) -> _Past:
     except FileNotFoundError:
         return _Past()
     except (OSError, ValidationError, UnknownEventError) as error:
-        log.warning("%s cannot be read; its content is lost", path, extra={"reason": str(error)})
+        logger.warning("%s cannot be read; its content is lost", path, extra={"reason": str(error)})
         return _Past()
 
 

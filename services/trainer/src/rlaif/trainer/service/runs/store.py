@@ -42,7 +42,7 @@ from rlaif.trainer.run_folder.record import RunRecord, list_runs, record_path
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 5.0
 
@@ -118,7 +118,7 @@ def restore_run(
             return _fetch(store, data_dir, run_id, folder)
         except CheckpointError as error:
             wrong.append(str(error))
-            log.warning("a stored checkpoint cannot be used", extra={"reason": str(error)})
+            logger.warning("a stored checkpoint cannot be used", extra={"reason": str(error)})
     if wrong:
         raise CheckpointError(f"no checkpoint of run {run_id} can be used: {'; '.join(wrong)}")
     return None
@@ -203,7 +203,7 @@ class StoreMirror:
                 self._note(error)
             except Exception as error:
                 # A bug must not stop the copies, and must be visible.
-                log.exception("checkpoints were not copied")
+                logger.exception("checkpoints were not copied")
                 self._note(error)
             await asyncio.sleep(_PAUSE_SECONDS)
 
@@ -215,7 +215,7 @@ class StoreMirror:
 
     def _note(self, error: Exception) -> None:
         if self.outage is None:
-            log.warning("checkpoints stay on this disk", extra={"reason": str(error)})
+            logger.warning("checkpoints stay on this disk", extra={"reason": str(error)})
         self.outage = disk.reason(error)
 
     def copy_new(self) -> None:
@@ -252,7 +252,7 @@ class StoreMirror:
             try:
                 is_longer |= upload(self._store, path)
             except CheckpointError as error:
-                log.warning("a checkpoint was not copied", extra={"reason": str(error)})
+                logger.warning("a checkpoint was not copied", extra={"reason": str(error)})
             self._copied.add(path)
         if not is_longer:  # such as a restored run that is only evaluated here
             return

@@ -25,7 +25,7 @@ from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, finish
 from rlaif.trainer.service.runs.state import RunState, Status
 from rlaif.trainer.settings import TrainerSettings
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _PROCESS_MODULES = {
     "process": "rlaif.trainer.learner.process",
@@ -77,7 +77,7 @@ class RunSupervisor:
             try:
                 await asyncio.wait_for(process.wait(), self._settings.stop_seconds)
             except TimeoutError:
-                log.error(
+                logger.error(
                     "the training process did not save within TRAINER_STOP_SECONDS and is killed",
                     extra={"iteration": self.state.iteration, "saved": self.state.checkpoint},
                 )
@@ -119,7 +119,7 @@ class RunSupervisor:
             await self._run_attempts()
         except Exception as error:
             # No caller awaits this task while the service runs: report the error here.
-            log.exception("run supervisor crashed")
+            logger.exception("run supervisor crashed")
             reason = f"the run supervisor crashed: {type(error).__name__}: {error}"
             self.state = replace(self.state, status="failed", failure=reason)
 
@@ -131,7 +131,7 @@ class RunSupervisor:
             if self._stopping or code == 0:
                 break
             if code == _WRONG_SETTINGS or self.state.failure_is_final:
-                log.error("the run cannot start", extra={"reason": self.state.failure})
+                logger.error("the run cannot start", extra={"reason": self.state.failure})
                 self.state = replace(self.state, status="failed")
                 return
             was_quick = time.monotonic() - began < _QUICK_DEATH_SECONDS
@@ -141,7 +141,7 @@ class RunSupervisor:
                 await self._wait_for_disk(issue, seconds=_pause_after(waits))
                 continue
             quick_deaths = quick_deaths + 1 if was_quick else 1
-            log.error(
+            logger.error(
                 "training process ended",
                 extra={"exit_code": code, "reason": self.state.failure, "in_a_row": quick_deaths},
             )
@@ -167,7 +167,7 @@ class RunSupervisor:
 
     async def _wait_for_disk(self, issue: str, *, seconds: float) -> None:
         """Report the issue until a file can be written; waits for at least one pause."""
-        log.error("the run waits for the disk", extra={"reason": issue})
+        logger.error("the run waits for the disk", extra={"reason": issue})
         found: str | None = issue
         while found is not None and not self._stopping:
             self.state = replace(self.state, status="waiting", waiting_for=found)
@@ -180,7 +180,7 @@ class RunSupervisor:
             try:
                 finish(self._settings.data_dir.resolve(), self.state.run_id, ended)
             except OSError:  # a resumed run will end again at once
-                log.exception("the end of the run could not be recorded")
+                logger.exception("the end of the run could not be recorded")
         status: Status = "stopped" if ended is None else "finished"
         self.state = replace(self.state, status=status, waiting_for=None)
 
@@ -250,13 +250,13 @@ class RunSupervisor:
         try:
             message = MESSAGES.validate_json(line)
         except ValidationError:
-            log.exception("training process sent an invalid message")
+            logger.exception("training process sent an invalid message")
             return
         self.state = self.state.after(message)
         try:
             self._on_message(message)
         except Exception:
-            log.exception("a listener failed on a message of the run")
+            logger.exception("a listener failed on a message of the run")
 
 
 def _pause_after(attempt: int) -> float:
