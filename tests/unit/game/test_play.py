@@ -132,7 +132,7 @@ def test_the_pace_is_that_of_the_console_and_lost_time_is_not_made_up():
     for _ in range(60):
         now[0] += 0.005
         pace.wait()
-    assert now[0] == pytest.approx(60 / 59.73)
+    assert now[0] == pytest.approx(60 / 59.7275)
     now[0] += 5.0
     pace.wait()
     count = len(slept)
