@@ -27,7 +27,7 @@ class DemonstrationBuild:
         processes: int,
         max_trial_steps: int = MAX_TRIAL_STEPS,
     ) -> None:
-        """Start it in a run's directory; parts that it minimized before are not minimized again."""
+        """Start the build in a run's directory; parts that are minimized already are reused."""
         search = directory / SEARCH_FOLDER
         options = {
             "--out": directory / DEMONSTRATIONS_FOLDER,
@@ -50,7 +50,7 @@ class DemonstrationBuild:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=os.environ | ONE_THREAD,
-                process_group=0,  # of all its processes, so that they are stopped together
+                process_group=0,  # its workers are in the group, too, and are stopped with it
             )
         self._output = log.open(encoding="utf-8", errors="replace")
         self._line = ""
@@ -60,17 +60,17 @@ class DemonstrationBuild:
         return self._process.poll() is not None
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines that it has printed since the last call."""
+        """Yield the lines that the process has printed since the last call."""
         for line in self._output:
             self._line = line.rstrip("\n")
             yield self._line
 
     def check(self) -> None:
-        """Check how it ended, once all its lines were read.
+        """Raise an error if the build failed; call it after all lines have been read.
 
         Raises:
             DemonstrationsError: The search contains no usable trajectory.
-            RuntimeError: It failed for another reason.
+            RuntimeError: The build failed for another reason.
         """
         code = self._process.wait()
         if code == NO_TRAJECTORY:
@@ -79,7 +79,7 @@ class DemonstrationBuild:
             raise RuntimeError(f"building demonstrations: {ending(code)}: {self._line}")
 
     def stop(self) -> None:
-        """End it, if necessary; its demonstrations are written completely or not at all."""
+        """Stop the build if it is running; demonstrations are written completely or not at all."""
         if not self.is_over:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()

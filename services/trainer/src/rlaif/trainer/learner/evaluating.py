@@ -1,4 +1,4 @@
-"""Evaluations in the training process, and policies out of checkpoints and into networks."""
+"""Evaluation in the training process; export of policies and loading of exported ones."""
 
 import json
 import logging
@@ -51,7 +51,7 @@ _PLAIN: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
 
 def evaluate_if_due(run: RunContext, algorithm: ShapedPPO, plan: Plan, checkpoint: Path) -> None:
-    """Evaluate after an epoch of a pipeline, also one that a killed process left unevaluated.
+    """Evaluate after an epoch of a pipeline, including one that a killed process did not evaluate.
 
     `checkpoint` holds the policy of `algorithm`. Errors are reported, and training continues.
     """
@@ -74,7 +74,7 @@ def evaluate_if_due(run: RunContext, algorithm: ShapedPPO, plan: Plan, checkpoin
 
 
 def find_checkpoint(run: RunContext) -> Path:
-    """The checkpoint of a run of mode `evaluation`; raises unless it fits the settings."""
+    """Return the checkpoint of a run of mode `evaluation`; raises an error if it does not fit."""
     assert run.settings.checkpoint is not None  # checked before the start
     path = run.named_checkpoint(run.settings.checkpoint)
     checks.fits(checkpoints.read_manifest(path), run.rom_sha256, str(path))
@@ -151,7 +151,7 @@ def _name(run_id: str, epoch: int | None, player: Player) -> str:
 def play_on_runners(
     runners: RunnerPool, task: EvaluationTask, count: int, player: Player = "trained"
 ) -> list[EvaluatedEpisode]:
-    """Play `count` episodes with the current policy or at random, spread over the runners.
+    """Play `count` episodes on all runners with the current policy or at random; returns them.
 
     Raises:
         RuntimeError: A runner was lost.
@@ -164,7 +164,7 @@ def play_on_runners(
     )
     episodes = sorted((each for part in played for each in part), key=lambda each: each.number)
     if [each.number for each in episodes] != list(range(count)):
-        raise RuntimeError(f"{len(episodes)} of {count} episodes came back: a runner was lost")
+        raise RuntimeError(f"{len(episodes)} of {count} episodes were played: a runner was lost")
     return episodes
 
 
@@ -176,11 +176,11 @@ def _play_share(
 
 
 def export(run: RunContext, checkpoint: Path) -> Manifest:
-    """Write the policy of a checkpoint into the run's folder of policies, without its critic.
+    """Write the policy of a checkpoint, without its critic, to the run's policy folder.
 
     Raises:
         PolicyError: The policy does not choose from the actions `buttons`, `macros` or `options`.
-        CheckpointError: There is no such checkpoint.
+        CheckpointError: The checkpoint does not exist.
     """
     manifest = checkpoints.read_manifest(checkpoint)
     saved = load_file(checkpoint / checkpoints.POLICY)
@@ -195,7 +195,7 @@ def export(run: RunContext, checkpoint: Path) -> Manifest:
 
 
 def settings_of(manifest: Manifest, rom_path: Path | None) -> TrainerSettings:
-    """The settings that a policy was trained with, as far as play depends on them.
+    """Return the settings of a policy's training on which play depends.
 
     Raises:
         PolicyError: A value is unknown to this version.
@@ -213,7 +213,7 @@ def settings_of(manifest: Manifest, rom_path: Path | None) -> TrainerSettings:
 
 
 def forward_of(folder: Path, settings: TrainerSettings) -> Forward:
-    """The policy in a folder as `rlaif.trainer.evaluation.player.play` takes it.
+    """Return the policy in a folder as a function for `rlaif.trainer.evaluation.player.play`.
 
     Raises:
         PolicyError: The files are missing or damaged, or contain another network.
@@ -237,7 +237,7 @@ def random_policy(
     policy_inputs: np.ndarray[Any, Any] | None = None,
     **_: object,
 ) -> np.ndarray[Any, Any]:
-    """Logits of a uniform choice among the actions that are allowed, or the eight of the seed."""
+    """Return logits of a uniform choice among the allowed decisions, or among the eight buttons."""
     if policy_inputs is None:
         return np.zeros((len(rows), len(Action)), dtype=np.float32)
     allowed = policy_inputs[:, ALLOWED] > 0.5
@@ -245,7 +245,7 @@ def random_policy(
 
 
 def _names_kept() -> set[str]:
-    """Flat names of the settings that play depends on, without paths of the training machine."""
+    """Flat names of the settings on which play depends, without paths of the training machine."""
     return {
         each.name
         for each in fields_of(TrainerSettings)

@@ -1,6 +1,6 @@
-"""Exploration in the training process: the counts of places, the search, and its runners.
+"""Exploration in the training process: visit counts, the search, and its runners.
 
-In training some environments explore. All do in the search phase of mode `quest`.
+In training, some environments explore; in the search phase of mode `quest`, all do.
 """
 
 import contextlib
@@ -22,23 +22,23 @@ from rlaif.trainer.search.search import Search
 from rlaif.trainer.settings import TrainerSettings
 
 _DECISIONS = 64
-"""Decisions of a runner between two reports. Starts are selected by what was reported: with eight
-times as many, a search needs twice the frames for the same finds."""
+"""Decisions of a runner between two reports. Start states are selected by the reports: with 512
+decisions, a search needs twice the frames for the same discoveries."""
 
 _OPEN_AGAIN_SECONDS = 10.0
 """Minimum time between two attempts to open a search on a full disk."""
 
 _MAX_SECONDS = 600.0
-"""A runner that does not report for so long is replaced."""
+"""A runner that has not reported for this time is replaced."""
 
 
 class Exploration:
-    """What the environments of a run explore.
+    """The exploration of a run.
 
     Attributes:
-        places: Square → finished episodes that visited it.
-        search: None without environments that explore, and while the disk is full.
-        not_written: Why the search cannot be written to disk; None if it can.
+        places: Number of finished episodes that visited each square.
+        search: None if no environment explores, or while the disk is full.
+        not_written: Reason why the search cannot be written to disk; None if it can.
     """
 
     def __init__(self) -> None:
@@ -52,24 +52,24 @@ class Exploration:
         """Start or resume the search.
 
         Raises:
-            TreeError: It is one of another game or version.
+            TreeError: The stored search is of another game or version.
         """
         self._open, self._opened_at = open_search, time.monotonic()
         self.search, self.not_written = open_search(), None
 
     def order(self, runner: int) -> dict[str, Any]:
-        """Arguments of `EmulatorRunner.sample`."""
+        """Return arguments of `EmulatorRunner.sample`."""
         job = None if self.search is None else self.search.next_job(runner)
         return {"places": dict(self.places), "job": job}
 
     def forget(self, runners: Iterable[int]) -> None:
-        """Some runners were replaced."""
+        """Drop the pending jobs of runners that were replaced."""
         for runner in runners:
             if self.search is not None:
                 self.search.forget(runner)
 
     def take_in(self, fragments: Iterable[Fragment]) -> None:
-        """Store what was explored; a full disk costs finds only, and is tried again."""
+        """Store the explored states; on a full disk they are lost, and opening is retried later."""
         found = list(fragments)
         for fragment in found:
             self.places.update(dict(fragment.places))
@@ -95,11 +95,11 @@ class Exploration:
 
 
 def open_explorers(settings: TrainerSettings, env: EnvConfig, files: str = "") -> RunnerPool:
-    """Start runners all of whose environments explore."""
+    """Start runners in which every environment explores."""
     config = runner_config(settings, env, files=files)
     config = replace(
         config,
-        env=replace(env, life=1),  # the runners of the next phase have other ids
+        env=replace(env, life=1),  # distinct from the runners of the next phase
         exploring=config.count * config.runners,
         assist=None,
         curriculum=None,
@@ -114,9 +114,9 @@ def explore(
     environments: int,
     capture_quota: Callable[[], int] = lambda: 0,
 ) -> Iterator[Fragment]:
-    """Let runners of so many environments explore endlessly; yield what the search has taken in.
+    """Explore endlessly with `environments` per runner; yield the fragments that were stored.
 
-    `capture_quota` returns how many segments may be captured.
+    `capture_quota` returns the number of segments that may be captured.
     """
     steps = max(1, _DECISIONS // environments)
 

@@ -1,9 +1,9 @@
-"""The training process: commands in, messages out, captures into the spool.
+"""The training process: receives commands, sends messages, and writes captures to the spool.
 
-Started by the service as `python -m rlaif.trainer.learner.process RUN_FILE MESSAGE_FD`, apart from
-it because learning and the emulators would block its event loop.
+The service starts it as `python -m rlaif.trainer.learner.process RUN_FILE MESSAGE_FD`, because
+learning and the emulators would block the event loop of the service.
 
-Exit codes: 0 finished or stopped; 1 failed; 2 failed, and a retry would fail in the same way.
+Exit codes: 0 finished or stopped; 1 failed; 2 failed with an error that a retry would repeat.
 """
 
 import contextlib
@@ -43,15 +43,15 @@ _FINAL = (
 """Errors that a retry would repeat."""
 
 _NICENESS = 5
-"""Training yields to the services on its cores: a late heartbeat costs more than a step."""
+"""Lower priority than services on the same cores, whose heartbeats must be on time."""
 
 
 def _read_commands(
     stream: BinaryIO, commands: "SimpleQueue[Command]", may_end: threading.Event
 ) -> None:
-    """Queue commands until the input ends, because the service has ended; then end as well.
+    """Queue commands until the input ends, which means that the service has ended; then exit.
 
-    The service that replaces it starts a process of its own, and two must not train.
+    The next service starts its own process, and two processes must not train the same run.
     """
     for line in stream:
         command = COMMANDS.validate_json(line)
@@ -62,23 +62,23 @@ def _read_commands(
 
 
 def _end(code: int) -> None:
-    """End at once, with all processes that were started here."""
+    """Exit immediately and end all processes that were started here."""
     if os.getsid(0) == os.getpid():
         session.end(os.getpid())
     os._exit(code)
 
 
 def _cluster(settings: TrainerSettings) -> contextlib.AbstractContextManager[None]:
-    """Joins the Ray cluster that the settings name, if any."""
+    """Return a context in which the Ray cluster of the settings is joined, if they have one."""
     if not settings.joins_cluster:
         return contextlib.nullcontext()
-    from rlaif.trainer.learner.runners.cluster import joined  # Ray is for clusters alone
+    from rlaif.trainer.learner.runners.cluster import joined  # Ray is only needed on a cluster
 
     return joined(settings.ray_address)
 
 
 def _run(run: RunContext, requests: Requests, may_end: threading.Event) -> None:
-    """Execute the phases of the run up to its end or a stop request."""
+    """Execute the phases of the run until it ends or a stop is requested."""
     ready: RunContext | None = run
     if run.settings.mode == "quest":
         may_end.clear()
@@ -88,24 +88,24 @@ def _run(run: RunContext, requests: Requests, may_end: threading.Event) -> None:
         run.send(Finished(why="asked"))
         return
     start = start_runners(ready)
-    # Takes seconds, in which the runners start.
+    # The import takes seconds, during which the runners start.
     from rlaif.trainer.learner.training import Training
 
     Training(ready, requests, may_end, start).run()
 
 
 def main(arguments: list[str]) -> int:
-    """Run the training process; returns its exit code."""
+    """Run the training process and return its exit code."""
     run_file, message_fd = Path(arguments[0]), int(arguments[1])
     session.step_back(_NICENESS)
-    # training.log may be on a full disk: a lost line must not end the run.
+    # training.log may be on a full disk: a failed write must not end the run.
     sys.stdout, sys.stderr = disk.lossy_text(1), disk.lossy_text(2)
     warnings.simplefilter("ignore", DeprecationWarning)  # RLlib's own, on every start
     record = RunRecord.read(run_file)
     commands: SimpleQueue[Command] = SimpleQueue()
     may_end = threading.Event()
     may_end.set()
-    # A file of its own: the thread still reads when the interpreter locks sys.stdin at its end.
+    # A separate file: the thread still reads while the interpreter locks sys.stdin at shutdown.
     input_file = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     threading.Thread(
         target=_read_commands, args=(input_file, commands, may_end), name="commands", daemon=True
@@ -125,8 +125,8 @@ def main(arguments: list[str]) -> int:
         try:
             checks.check_start(settings)
             with _cluster(settings):
-                # Job managers and systemd signal every process of a service; this one ends when the
-                # service requests it. Set after Ray's own handler.
+                # Job managers and systemd signal every process of a service; this one ends at the
+                # request of the service. Set after Ray has set its own handler.
                 signal.signal(signal.SIGTERM, lambda number, frame: None)
                 _run(run, Requests(commands), may_end)
         except _FINAL as error:
@@ -146,5 +146,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    guard = session.guard()  # acts when its input ends, so the reference is kept
+    guard = session.guard()  # it acts when its input is closed: keep the reference
     _end(main(sys.argv[1:]))

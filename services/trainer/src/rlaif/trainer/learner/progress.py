@@ -1,4 +1,4 @@
-"""Running figures of a run: fragments in, figures to report out."""
+"""Statistics of a run, computed from its fragments for the reports."""
 
 import math
 from collections import Counter, deque
@@ -48,7 +48,7 @@ WINDOW = 100
 
 _WINDOWS = ("returns", "shaped", "lengths", "rooms", "fractions", "reached")
 WINDOW_SECONDS = 10.0
-"""Longer than an iteration, whose batch may have been played during the previous update."""
+"""Longer than an iteration, because a batch may be played during the previous update."""
 
 _LEARNER_FIGURES = (
     "policy_loss",
@@ -67,9 +67,9 @@ _LEARNER_FIGURES = (
 
 @dataclass
 class WorldTally:
-    """Counts and places of all rooms, over all environments of a run.
+    """Counts and positions of all rooms, over all environments of a run.
 
-    A room without a known place was never entered and is not reported.
+    A room without a known position was never entered and is not reported.
     """
 
     _tallies: dict[Room, RoomTally] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class WorldTally:
         return WorldFigures(rooms=rooms, rooms_left_out=len(known) - len(rooms))
 
     def state_dict(self) -> dict[str, Any]:
-        """All of it as plain values, for a checkpoint; pictures are files of the run."""
+        """Return the state as plain values for a checkpoint; pictures are files of the run."""
         played = RoomsPlayed(tallies=self._tallies, places=self._places).plain()
         return {
             "tallies": played["tallies"],
@@ -150,7 +150,7 @@ class WorldTally:
 
 
 class _OpenEpisode(NamedTuple):
-    """A running episode: the step at which it began, if known, and the sum of its rises so far."""
+    """A running episode: its first step, if known, and the sum of its potential rises so far."""
 
     began: int | None
     shaped: float = 0.0
@@ -161,7 +161,7 @@ class RunTally:
     """Counters, windows and running episodes.
 
     Attributes:
-        captures_lost: Why a capture of the last iteration was dropped.
+        captures_lost: Reason why a capture of the last iteration was dropped.
         ended: Episodes that ended in the last iteration.
     """
 
@@ -185,7 +185,7 @@ class RunTally:
     def add(
         self, fragments: list[Fragment], learned: LearnedRewards, *, env_steps: int = 0
     ) -> None:
-        """Add an iteration, at whose end the run has had `env_steps`."""
+        """Add an iteration; `env_steps` are the steps of the run at its end."""
         self.reward_parts, self.ended, self.captures_lost = {}, EndedEpisodes(), None
         # Episodes of a lost runner never end.
         runners = {fragment.runner for fragment in fragments}
@@ -201,7 +201,7 @@ class RunTally:
         if self._assistance is not None:
             self._assisted += replace(self._assistance, events=[])
         for name, part in learned.statistics.items():
-            if name != GAME:  # its parts are there already
+            if name != GAME:  # its parts have been added above
                 self.reward_parts[name] = part.sum
 
     def note_spooled(self, selected_by: str, why_lost: str | None) -> None:
@@ -214,7 +214,7 @@ class RunTally:
         for n in range(len(starts)):
             if not fragment.continues:
                 self._open[runner, n] = _OpenEpisode(begins_at)
-            else:  # a game of a checkpoint of another version may be unknown
+            else:  # unknown in checkpoints of older versions
                 self._open.setdefault((runner, n), _OpenEpisode(None))
         for episode, (t, n) in zip(fragment.episodes, fragment.env_index_of_end, strict=True):
             began, shaped = self._open[runner, n]
@@ -243,7 +243,7 @@ class RunTally:
 
     @property
     def oldest_open(self) -> int | None:
-        """Step at which the oldest running episode began; None if one of them is unknown."""
+        """First step of the oldest running episode; None if that of any episode is unknown."""
         began = [each.began for each in self._open.values()]
         known = [each for each in began if each is not None]
         return min(known) if known and len(known) == len(began) else None
@@ -277,7 +277,7 @@ class RunTally:
             self.world.load_state_dict(state["world"])
 
     def assistance(self) -> AssistanceDone | None:
-        """What the language model did in the last iteration; None without a planner."""
+        """Report on the language model in the last iteration; None without a planner."""
         last = self._assistance
         if last is None:
             return None
@@ -324,9 +324,9 @@ def _mean(values: Collection[float]) -> float | None:
 
 
 def course_report(course: CurriculumFigures, settings: CurriculumSettings) -> CurriculumReport:
-    """Report of a curriculum with at least one subtask.
+    """Return the report of a curriculum with at least one subtask.
 
-    A frontier is reported as a share of the places: 1 is the nearest to the goal, 0 is mastered.
+    Frontiers are fractions of the start states: 1 is the nearest to the goal, 0 is mastered.
     """
     subtasks = course.subtasks
     names = list(dict.fromkeys(subtask.demonstration for subtask in subtasks))
@@ -352,7 +352,7 @@ def course_report(course: CurriculumFigures, settings: CurriculumSettings) -> Cu
 
 
 class Speed(NamedTuple):
-    """Decisions, which are the steps of a run, and the frames that they lasted, per second."""
+    """Steps of a run, which are decisions, and their frames, per second."""
 
     steps_per_second: float
     frames_per_second: float
@@ -362,18 +362,18 @@ class StepRate:
     """Speed over the last ten seconds, or over the last iteration if that is longer.
 
     Runners continue while the learner evaluates or saves, so fragments may have been played before
-    that time. The time in which they were played counts if it is longer, so that no rate exceeds
-    that of the runners.
+    that window. Their playing time is used if it is longer, so that the speed never exceeds that of
+    the runners.
     """
 
     def __init__(self, now: float, steps: int) -> None:
         self._marks = deque([(now, steps, 0, 0.0)])
 
     def after(self, now: float, steps: int, played_seconds: float = 0.0, frames: int = 0) -> Speed:
-        """The speed, with `steps` in total at `now`; 0 when no time has passed.
+        """Return the speed, with `steps` in total at `now`; 0 if no time has passed.
 
-        `played_seconds` is the time that the slowest runner took for the steps since the last call,
-        `frames` what those lasted, waits included.
+        `played_seconds` is the time of the slowest runner for the steps since the last call, and
+        `frames` the duration of these steps, including waits.
         """
         while len(self._marks) > 1 and now - self._marks[1][0] >= WINDOW_SECONDS:
             self._marks.popleft()
@@ -398,7 +398,7 @@ def report(
     seconds_left: float | None,
     not_written: str | None = None,
 ) -> IterationDone:
-    """The message about an iteration; `module` are the learner's figures."""
+    """Return the message about an iteration; `module` contains the learner's metrics."""
     learned = algorithm.learned
     counts = learned.reward_model_version is not None
     paid = learned.statistics.get(SHAPING) if counts else None
@@ -444,7 +444,7 @@ def report(
 
 
 def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) -> str | None:
-    """Why the whole batch, or every gradient step, was left out; None if it was not."""
+    """Reason why the whole batch or every gradient step was skipped; None if neither was."""
     fragments = [fragment.of_policy() for fragment in algorithm.fragments]
     played = sum(int((~fragment.by_planner).sum()) for fragment in fragments)
     if not played:
@@ -457,12 +457,12 @@ def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) 
         ]
         cause = f"the reward of {', '.join(spoilt)}" if spoilt else "the critic's values"
         return (
-            f"all {played} steps of the batch were left out, as {cause} are no numbers; resume "
-            "from an older checkpoint, or without that part"
+            f"all {played} steps of the batch were skipped because {cause} are not finite; resume "
+            "from an older checkpoint or without that part"
         )
     if 0 < module.get("gradient_steps", 0) <= module.get("steps_left_out", 0):
         return (
-            "every gradient step was left out, as its loss is no number; resume from an older "
-            "checkpoint, with a lower learning rate"
+            "every gradient step was skipped because its loss was not finite; resume from an older "
+            "checkpoint with a lower learning rate"
         )
     return None

@@ -1,4 +1,4 @@
-"""The phases of a run of mode `quest` before the policy: search and demonstrations."""
+"""The phases of mode `quest` before policy training: search and demonstrations."""
 
 import time
 from collections.abc import Callable
@@ -23,7 +23,7 @@ REPORT_SECONDS = 5.0
 
 
 def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> int | None:
-    """Create demonstrations and return their number; None when a stop was requested.
+    """Create demonstrations and return their number; None if a stop was requested.
 
     Raises:
         WrongSettingsError: The search found no usable trajectory.
@@ -38,7 +38,7 @@ def make_demonstrations(run: RunContext, stop_requested: Callable[[], bool]) -> 
             if stop_requested():
                 return None
             time.sleep(_POLL_SECONDS)
-            is_over = build.is_over  # asked before its last lines are read
+            is_over = build.is_over  # polled before its last lines are read
             for line in build.lines():
                 run.send(PhaseReport(phase="demonstrations", words=line))
         build.check()
@@ -59,10 +59,10 @@ def prepare(
     open_search: Callable[[RunContext], QuestSearch] = QuestSearch,
     make: Callable[[RunContext, Callable[[], bool]], int | None] = make_demonstrations,
 ) -> RunContext | None:
-    """Complete the phases before the policy.
+    """Complete the phases before policy training.
 
-    Returns the run for the training loop, with the demonstrations and the remaining time; None when
-    a stop was requested, with everything saved.
+    Returns the run for the training loop, with the demonstrations and the remaining time; None if
+    a stop was requested, after everything is saved.
 
     Raises:
         QuestRecordError: `quest.json` is damaged.
@@ -86,7 +86,7 @@ def prepare(
     if record.phase != "policy" or requests.stop_asked():
         return None
     seconds = record.policy_seconds(settings)
-    _report_phase(run, record, f"{seconds / 60:.1f} minutes of training in all")
+    _report_phase(run, record, f"{seconds / 60:.1f} minutes of training in total")
     path = run.settings.curriculum.path or run.directory / DEMONSTRATIONS_FOLDER
     changed = {
         "run_hours": seconds / 3600,

@@ -24,7 +24,7 @@ ESSENCE = "essence:"
 
 
 class QuestSearch:
-    """The search in a run's folder, in turns.
+    """The search in a run's folder; `advance` processes one fragment.
 
     Attributes:
         capture_quota: Segments that may be captured.
@@ -34,7 +34,7 @@ class QuestSearch:
     capture_quota = captured = 0
 
     def __init__(self, run: RunContext) -> None:
-        """Start or resume it.
+        """Start or resume the search.
 
         Raises:
             TreeError: The folder contains a search of another game or emulator.
@@ -47,7 +47,7 @@ class QuestSearch:
         self._files = files_of(run)
         files = "" if self._files is None else self._files.name
         self._runners = open_explorers(settings, run.environments(), files)
-        self._runners.wait_until_ready()  # the start of emulators is no time of the search
+        self._runners.wait_until_ready()  # starting emulators does not count as search time
         self._rater = open_rater(settings.planner, cartridge)
         draws = RATED if self._rater else DrawSettings()
         self._search = open_search(
@@ -60,17 +60,17 @@ class QuestSearch:
             capture_quota=lambda: self.capture_quota,
         )
         self._parents: dict[int, int | None] = {}
-        self._levels: dict[int, float] = {}  # of discoveries; leaves may be deleted
+        self._levels: dict[int, float] = {}  # of discoveries, as leaves may be deleted
         self._arrived = 0
 
     @property
     def seconds(self) -> float:
-        """Duration over all attempts."""
+        """Duration of the search over all attempts, in seconds."""
         return self._search.figures.seconds
 
     @property
     def seconds_since_new(self) -> float:
-        """Duration since it last found a new permanent flag."""
+        """Seconds since the search last found a new permanent flag."""
         figures = self._search.figures
         return figures.seconds - max((each.seconds for each in figures.marks), default=0.0)
 
@@ -84,10 +84,10 @@ class QuestSearch:
         self.capture_quota = max(0, self.capture_quota - len(captures))
         for each in captures:
             if (reason := self._spool.offer(each)) is not None:
-                logger.warning("a capture is dropped: %s", reason)
+                logger.warning("capture dropped: %s", reason)
 
     def figures(self) -> SearchFigures:
-        """Its progress; discoveries of the last seconds may be missing in its tree."""
+        """Return the progress; discoveries of the last seconds may be missing from the tree."""
         now, quest = self._search.figures, self._run.settings.quest
         with read_tree(self._run.directory / SEARCH_FOLDER / TREE) as tree:
             self._parents |= tree.parents(max(self._parents, default=-1))
@@ -132,7 +132,7 @@ class QuestSearch:
 
 
 def arrivals(tree: Tree) -> int:
-    """Number of trajectories to an essence: nodes with one whose parents have none."""
+    """Number of trajectories to an essence: nodes with an essence whose parents have none."""
     has: dict[int, bool] = {}
     found = 0
     for node in tree.nodes():

@@ -1,11 +1,11 @@
-"""A run as a job on a Ray cluster: submitted, watched and stopped from here.
+"""Submits, monitors and stops a run as a job on a Ray cluster.
 
-Started by the service as `python -m rlaif.trainer.learner.ray_job RUN_FILE MESSAGE_FD`, in the
-place of the training process. The job is `rlaif train --messages`, which reaches NATS and S3 by
-itself; what it writes comes back as messages. When the service is killed the job continues, and the
-next service finds it again by the run's id.
+The service starts it as `python -m rlaif.trainer.learner.ray_job RUN_FILE MESSAGE_FD`, in place of
+the training process. The job is `rlaif train --messages`, which connects to NATS and S3 itself; its
+output is forwarded as messages. If the service is killed, the job continues, and the next service
+finds it by the run's id.
 
-Exit codes: as of the training process.
+The exit codes are those of the training process.
 """
 
 import asyncio
@@ -33,24 +33,24 @@ _HERE_ALONE = frozenset(
         "log_format",
     }
 )  # fmt: skip
-"""Settings that mean nothing on the cluster, or something else."""
+"""Settings that have no meaning, or another one, on the cluster."""
 
 
 def environment(settings: TrainerSettings) -> dict[str, str]:
-    """Environment variables of the job: what differs from the defaults, no credentials.
+    """Environment variables of the job: settings with other values than their defaults.
 
-    A job's environment can be read on the dashboard: the cluster's pods hold these as secrets.
+    Without credentials, which the dashboard would show: the cluster's pods have them as secrets.
     """
     return variables(settings, without=_HERE_ALONE, changed=True)
 
 
 def _stop_wait(settings: TrainerSettings) -> dict[str, str]:
-    """Ray kills a job 3 s after it is stopped, unless its environment says otherwise."""
+    """Environment variable for the time to stop, after which Ray kills a job; 3 s by default."""
     return {"RAY_JOB_STOP_WAIT_TIME_S": str(math.ceil(settings.stop_seconds) + 20)}
 
 
 def running_job(client: Any, run_id: str) -> str | None:
-    """The job that trains a run now; None when none does."""
+    """Return the id of the job that trains a run; None if there is no such job."""
     for job in client.list_jobs():
         name = job.submission_id or ""
         mine = name == run_id or name.startswith(f"{run_id}-attempt-")
@@ -60,7 +60,7 @@ def running_job(client: Any, run_id: str) -> str | None:
 
 
 def submit(client: Any, settings: TrainerSettings, record: RunRecord) -> str:
-    """Submit the run, or find the job that trains it already; returns the job's id."""
+    """Submit the run unless a job trains it already; returns the job's id."""
     found = running_job(client, record.run_id)
     if found is not None:
         return found
@@ -75,7 +75,7 @@ def submit(client: Any, settings: TrainerSettings, record: RunRecord) -> str:
 
 
 async def relay(lines: AsyncIterator[str], messages: BinaryIO) -> None:
-    """Pass on the messages in a job's log; other lines are left in the cluster's logs."""
+    """Forward the messages in a job's log; other lines remain in the cluster's logs only."""
     rest = ""
     async for chunk in lines:
         *whole, rest = (rest + chunk).split("\n")
@@ -99,7 +99,7 @@ def _listen(stream: BinaryIO, client: Any, job: "SimpleQueue[str]") -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Submit the run and follow it to its end; returns the exit code."""
+    """Submit the run, follow it until it ends, and return the exit code."""
     run_file, message_fd = Path(arguments[0]), int(arguments[1])
     record = RunRecord.read(run_file)
     settings = TrainerSettings.model_validate_json(record.settings)
@@ -122,7 +122,7 @@ def main(arguments: list[str]) -> int:
         if status in (JobStatus.SUCCEEDED, JobStatus.STOPPED):
             return 0
         info = client.get_job_info(job)
-        final = getattr(info, "driver_exit_code", None) == 2  # as rlaif train says it
+        final = getattr(info, "driver_exit_code", None) == 2  # exit code of rlaif train
         reason = f"Ray job {job} {status}: {info.message}"
         messages.write(Failed(reason=reason, is_final=final).line())
         return 2 if final else 1

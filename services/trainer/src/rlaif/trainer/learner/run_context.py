@@ -1,4 +1,4 @@
-"""The run of a training process: settings, folder, messages to the service and its commands."""
+"""Context of a training process: settings, run folder, messages and commands."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from rlaif.trainer.settings import TrainerSettings
 
 @dataclass(frozen=True)
 class RunContext:
-    """What every part of the training process needs; `send` sends messages to the service."""
+    """Data for all parts of the training process; `send` sends messages to the service."""
 
     settings: TrainerSettings
     record: RunRecord
@@ -33,7 +33,7 @@ class RunContext:
         return load_cartridge(self.settings.rom_path).sha256
 
     def named_checkpoint(self, name: str) -> Path:
-        """The checkpoint of that name; raises `CheckpointError` for none or a damaged one."""
+        """Return a checkpoint by name; raises `CheckpointError` if it is missing or damaged."""
         return checkpoints.find(self.settings.data_dir.resolve(), name)
 
     def plan(self, first_step: int) -> Plan:
@@ -56,7 +56,7 @@ class RunContext:
 
 @dataclass
 class Requests:
-    """Commands received: a stop takes effect at once, the others wait until they are taken."""
+    """Received commands: a stop takes effect at once, the others are queued until `take`."""
 
     commands: "SimpleQueue[Command]"
     _others: list[Command] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Requests:
         return self._stop
 
     def granted(self) -> int | None:
-        """Take the newest number of segments that may be captured; other commands wait."""
+        """Take the newest grant of captures, in segments; other commands remain queued."""
         self.stop_asked()
         grants = [each for each in self._others if isinstance(each, GrantCaptures)]
         self._others = [each for each in self._others if not isinstance(each, GrantCaptures)]

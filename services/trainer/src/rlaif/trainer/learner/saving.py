@@ -1,6 +1,6 @@
-"""Checkpoints of a run: when they are saved, retried and deleted, their content, and resuming.
+"""Saving, retrying, deleting and restoring the checkpoints of a run.
 
-With one environment runner, training after a restore is equal bit for bit to training without it.
+With one environment runner, training is bit-for-bit the same with and without a restore.
 """
 
 import logging
@@ -35,13 +35,13 @@ from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, CheckpointSave
 logger = logging.getLogger(__name__)
 
 _UNUSED = "exploration.tar"
-"""In checkpoints of release 0.1.0: states and counts of places."""
+"""File in checkpoints of release 0.1.0: states and visit counts."""
 
 SAVE_AGAIN_SECONDS = 10.0
 """Minimum time between two attempts to save a checkpoint on a full disk."""
 
 GAMES_SECONDS = 5.0
-"""How long a stopping run waits for the games to finish their fragments."""
+"""Time that a stopping run waits for the games to finish their fragments."""
 
 
 class CheckpointSaver:
@@ -72,7 +72,7 @@ class CheckpointSaver:
         return self._run.checkpoints / checkpoints.folder_name(self.iteration)
 
     def restore(self, found: tuple[Path, list[str]] | None) -> None:
-        """Resume from the result of `newest_usable`, or begin, with the policy of the settings.
+        """Resume from the result of `newest_usable`, or start with the policy of the settings.
 
         Raises:
             WrongSettingsError: The checkpoint does not fit the settings.
@@ -89,7 +89,7 @@ class CheckpointSaver:
             self._trained_before = manifest.counters.trained_seconds
             if _UNUSED in manifest.files:
                 passed_over.append(
-                    "exploration/ is of an older release and unused; "
+                    "exploration/ is from an older release and is not used; "
                     "policy, captures and rewards are resumed"
                 )
         elif run.settings.checkpoint is not None:
@@ -109,7 +109,7 @@ class CheckpointSaver:
     def save_if_due(self, plan: Plan, steps_before: int) -> None:
         """Save after an iteration that began at `steps_before` if it is due.
 
-        The first iteration is always saved, and so is one after a failure.
+        The first iteration is always saved, and so is the first one after a failure.
         """
         due = self._saved_iteration < 0 or plan.saves(
             steps_before,
@@ -121,10 +121,10 @@ class CheckpointSaver:
             self.try_to_save()
 
     def save_at_the_end(self, why: End, obey: Callable[[], bool]) -> End:
-        """Save the last iteration; returns why the run ends in fact.
+        """Save the last iteration; returns the actual reason why the run ends.
 
-        A run that ends by itself waits for a full disk. One that is stopped would be killed, so it
-        does not wait and resumes from the previous checkpoint.
+        If the disk is full, a finished run waits for space. A stopped run would be killed, so it
+        does not wait and is later resumed from the previous checkpoint.
         """
         while not self.is_saved:
             self._patience = GAMES_SECONDS if why == "asked" else None
@@ -140,7 +140,7 @@ class CheckpointSaver:
         return why
 
     def try_to_save(self) -> bool:
-        """Save a checkpoint, or report the disk's error; does nothing soon after an error."""
+        """Save a checkpoint unless a disk error was recent; returns whether it was saved."""
         now = time.monotonic()
         if self._failed_at is not None and now - self._failed_at < SAVE_AGAIN_SECONDS:
             return False
@@ -168,7 +168,7 @@ class CheckpointSaver:
         try:
             self._tidy(manifest)
         except OSError:
-            logger.exception("checkpoints were not tidied up; the next one tries again")
+            logger.exception("could not delete old checkpoints; retried after the next one")
 
     def _note_saved(self) -> None:
         self._saved_iteration, self._saved_at_trained = self.iteration, self.trained_seconds
@@ -219,14 +219,14 @@ def save(
 ) -> None:
     """Write policy, optimizer, generators, reward state and the runners' games into `directory`.
 
-    A search of the run is copied. With `patience` the games are omitted if
-    they do not finish their fragments within that many seconds; they then begin new episodes.
+    The run's search is copied. If the games do not finish their fragments within `patience`
+    seconds, they are omitted and begin new episodes when the run is resumed.
 
     Raises:
-        StopAskedError: Without `patience`: a stop was requested while the games still play.
+        StopAskedError: Without `patience`: a stop was requested while games are played.
     """
     learner = algorithm.learner_group.get_state()[COMPONENT_LEARNER]
-    # Not `save_file`, which does not raise OSError on a full disk.
+    # `save_file` does not raise OSError on a full disk.
     weights = _plain(learner[COMPONENT_RL_MODULE][DEFAULT_MODULE_ID])
     # RLlib returns scalar tensors as numbers.
     policy = serialized({name: np.asarray(value) for name, value in weights.items()})
@@ -257,7 +257,7 @@ def save(
 
 
 def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[str]:
-    """Resume from the files of `save`; returns why some runners begin new episodes instead.
+    """Resume from the files of `save`; returns the reasons why runners begin new episodes.
 
     Raises:
         RewardNetError: A reward model fails a check.
@@ -274,7 +274,7 @@ def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[st
         passed_over.append("a runner was lost; its games begin new episodes")
     lost = bool(passed_over) or set(saved) - set(algorithm.runners.numbers)
     algorithm.load_state_dict(state["algorithm"], games_resume=not lost)
-    # Last, because building and restoring draw from these.
+    # Last, because building and restoring use these generators.
     _set_generators(state["generators"])
     return passed_over
 
@@ -296,7 +296,7 @@ def _restore_learner(algorithm: ShapedPPO, directory: Path, state: dict[str, Any
     learner: dict[str, Any] = {COMPONENT_RL_MODULE: {DEFAULT_MODULE_ID: policy}}
     if state is not None:
         current = built[COMPONENT_OPTIMIZER]
-        # The learning rate is the one of the settings; moments and step counts are restored.
+        # The learning rate is that of the settings; moments and step counts are restored.
         learner[COMPONENT_OPTIMIZER] = {
             name: {**each, "state": {**each["state"], "state": state["optimizer"][name]}}
             for name, each in current.items()
@@ -312,7 +312,7 @@ _state_of = methodcaller("state_dict")
 def _resume_games(saved: dict[int, Any], runner: EmulatorRunner) -> str | None:
     index = runner.number
     if index not in saved:
-        return f"runner {index}: its games were not saved and begin new episodes"
+        return f"runner {index}: games were not saved and begin new episodes"
     why = runner.load_state_dict(saved[index])
     return None if why is None else f"runner {index}: {why}"
 
@@ -326,7 +326,7 @@ def _plain(tree: Any) -> Any:
 def _generators() -> dict[str, Any]:
     return {
         "python": random.getstate(),
-        "numpy": np.random.get_state(),  # noqa: NPY002  # RLlib shuffles with it
+        "numpy": np.random.get_state(),  # noqa: NPY002  # RLlib uses it for shuffling
         "torch": torch.get_rng_state().numpy(),
     }
 

@@ -1,4 +1,4 @@
-"""The start of a run's runners, which are built while this process imports torch and RLlib."""
+"""Starts a run's runners, which are built while this process imports torch and RLlib."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +14,16 @@ from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER
 from rlaif.trainer.settings import TrainerSettings
 
 _POWER_ON = 0.5
-"""Share of play from power-on where the curriculum is built while the run explores."""
+"""Share of play from power-on if the curriculum is built while the run explores."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """What training begins with.
+    """Initial state of the training loop.
 
     Attributes:
-        found: The checkpoint to resume from, and why newer ones were passed over.
-        files: For runners on other machines; ends with its last reference.
+        found: The checkpoint to resume from, and the reasons why newer ones are skipped.
+        files: File server for runners on other machines; ends with its last reference.
     """
 
     config: RunnerConfig
@@ -33,12 +33,12 @@ class Start:
 
 
 def start_runners(run: RunContext) -> Start:
-    """Start the runners of a run, on the Ray cluster if the settings name one."""
+    """Start the runners of a run, on the Ray cluster if the settings specify one."""
     settings, on_cluster = run.settings, run.settings.joins_cluster
     evaluates = settings.mode == "evaluation"
     found = None if evaluates else checkpoints.newest_usable(run.checkpoints)
     files = files_of(run)
-    # An evaluation begins no episode of training.
+    # An evaluation does not begin training episodes.
     resumes = evaluates or found is not None
     name = "" if files is None else files.name
     settings = with_curriculum(settings, run.directory)
@@ -50,7 +50,7 @@ def start_runners(run: RunContext) -> Start:
 
 
 def with_curriculum(settings: TrainerSettings, directory: Path) -> TrainerSettings:
-    """The settings of a run that builds its curriculum, with what it has built so far."""
+    """Return the settings with the curriculum that the run has built so far, if any."""
     if settings.curriculum.path is not None or not settings.exploring:
         return settings
     folder: Path | None = directory / DEMONSTRATIONS_FOLDER
@@ -63,7 +63,7 @@ def with_curriculum(settings: TrainerSettings, directory: Path) -> TrainerSettin
 
 
 def files_of(run: RunContext) -> Any:
-    """Start the actor for runners on other machines; None if all are on this one."""
+    """Start the file server for runners on other machines; None if all are on this one."""
     if not (run.settings.joins_cluster and run.settings.ray_workers):
         return None
     from rlaif.trainer.learner.runners.driver_files import RunningDriverFiles

@@ -1,4 +1,4 @@
-"""The training loop of a run: iterations, commands between them, captures, checkpoints."""
+"""The training loop of a run."""
 
 import hashlib
 import logging
@@ -45,14 +45,14 @@ from rlaif.trainer.settings.run import is_learned
 logger = logging.getLogger(__name__)
 
 _TRIAL_STEPS = 20_000
-"""Limit of the minimization of a part while the run trains: some seconds."""
+"""Limit for the minimization of a part during training; takes some seconds."""
 
 _WORLD_SECONDS = 3.0
-"""Minimum time between two reports of the world: some hundred rooms are 100 kB."""
+"""Minimum time between two reports of the world: a few hundred rooms are 100 kB."""
 
 
 class CommandHandler:
-    """Executes commands on the algorithm and reports the reward model that results."""
+    """Executes commands on the algorithm and reports changes of the reward model."""
 
     def __init__(self, run: RunContext, algorithm: ShapedPPO, requests: Requests) -> None:
         self._run = run
@@ -91,7 +91,7 @@ class CommandHandler:
         self._run.send(RewardModelRefused(version=version, reason=reason, **details))
 
     def _load(self, command: LoadRewardModel) -> None:
-        """Check a champion and offer it; `obey` makes it live when it is due."""
+        """Check a champion and schedule it; `obey` makes it live when it is due."""
         models, version = self._algorithm.rewards.models, command.version
         if command.withdrawn is not None:
             if models.withdraw():
@@ -102,7 +102,7 @@ class CommandHandler:
         try:
             model = read_reward_model(Path(command.path), version=version, sha256=command.sha256)
         except Exception as error:
-            # Any error in reading a file is the file's fault and must not end training.
+            # Any error is attributed to the file and must not end training.
             known = isinstance(error, RewardNetError)
             self._refuse(version, str(error) if known else f"{type(error).__name__}: {error}")
             return
@@ -116,7 +116,7 @@ class CommandHandler:
 class Training:
     """The training loop of a run: commands, iterations, captures, checkpoints.
 
-    While `may_end` is set the process may be ended at once: everything is on disk.
+    While `may_end` is set, the process may be killed: everything is on disk.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class Training:
         run.send(Finished(why=why))
 
     def _build_curriculum(self, algorithm: ShapedPPO) -> None:
-        """Follow demonstrations that were built, and build others of what was found since."""
+        """Use demonstrations that were built, and build new ones after progress of the search."""
         search, settings = algorithm.exploration.search, self._run.settings
         if search is None or settings.curriculum.path is not None:
             return
@@ -191,7 +191,7 @@ class Training:
                 path = self._run.directory / DEMONSTRATIONS_FOLDER
                 algorithm.follow_demonstrations(path, is_new=False)
             except (DemonstrationsError, RuntimeError) as error:
-                logger.warning("no new demonstrations, the curriculum is unchanged: %s", error)
+                logger.warning("no new demonstrations; the curriculum is unchanged: %s", error)
             self._build.stop()
             self._build = None
         if self._build is None and search.figures.level >= self._built_level + 1:
@@ -268,7 +268,7 @@ class Training:
             send(course_report(course, settings.curriculum))
 
     def _keep_best(self, fragments: Sequence[Fragment]) -> Iterator[str]:
-        """Keep the best episodes for films; yields errors of the disk, which cost only films."""
+        """Keep the best episodes for films; yields disk errors, which affect only the films."""
         best = BestEpisodes.of_run(self._run.directory, self._run.settings.capture.best_episodes)
         for fragment in fragments:
             try:
@@ -277,7 +277,7 @@ class Training:
                 yield disk.why(error)
 
     def _keep_world(self, fragments: Sequence[Fragment], env_steps: int) -> Iterator[str]:
-        """Add the rooms played and write pictures of new ones; yields errors of the disk."""
+        """Add the rooms played and write pictures of new ones; yields disk errors."""
         world, folder = self._figures.world, RoomPictures.of_run(self._run.directory)
         played = [fragment.rooms for fragment in fragments if fragment.rooms is not None]
         world.add(played, env_steps)

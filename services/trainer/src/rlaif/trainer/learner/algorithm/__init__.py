@@ -1,1 +1,1 @@
-"""PPO on finished arrays: sampling with RLlib's runners, rewards, batches, RLlib's learner."""
+"""PPO on arrays: sampling, rewards and batches; the update is RLlib's."""

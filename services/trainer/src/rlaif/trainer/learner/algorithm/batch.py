@@ -1,8 +1,8 @@
 """Builds the columns of the PPO loss from fragments and their rewards.
 
-Advantages: Schulman et al. 2016, arXiv 1506.02438, equation 16. Truncated episodes bootstrap,
-terminated ones do not. Decisions that take several steps discount by their length; lambda counts
-decisions. A takeover by the planner truncates the policy's part (ADR 0023).
+Advantages: Schulman et al. 2016, arXiv 1506.02438, equation 16. Truncated episodes are
+bootstrapped, terminated ones are not. Decisions of several steps are discounted by their length;
+lambda counts decisions. A takeover by the planner truncates the policy's part (ADR 0023).
 """
 
 from collections.abc import Sequence
@@ -33,15 +33,15 @@ _FLOATS = (
 )
 
 _NEAR_FRAMES = 600.0
-"""Game frames before a deadline, 10 s, at which the critic's input for it is one half."""
+"""Frames before a deadline, 10 s, at which the critic's input for it is 0.5."""
 
 _MIN_DEVIATION = 0.1
-"""Of advantages, in rewards: an objective of the quest or an item is worth 1 to 3. Where hardly
-anything is rewarded, advantages are the critic's errors; scaled up, these change the policy as much
-as a reward does."""
+"""Of advantages, in units of the reward: an objective or an item is worth 1 to 3. If rewards are
+rare, advantages are the critic's errors; scaled up, these would change the policy as much as a
+reward."""
 
 _MAX_ROWS = 512
-"""Maximum rows of a critic's forward pass; with pictures they take 25 MB of activations."""
+"""Maximum rows of a critic's forward pass; with pictures, their activations take 25 MB."""
 
 
 def columns(
@@ -53,11 +53,11 @@ def columns(
     lam: float,
     shaped: Sequence[Shaped] | None = None,
 ) -> SampleBatch:
-    """What RLlib's PPO loss reads: rows of (fragment, t, n), in time order.
+    """Return the columns of RLlib's PPO loss, with rows ordered by (fragment, t, n).
 
-    `rewards` are those to learn from, `[T, N]` for each fragment, and `shaped` the shaping in them,
-    None without shaping. Advantages are standardized over the rows in which they are finite. In
-    rows of a planner advantages and value targets are NaN; `by_policy` removes these rows.
+    `rewards` are those to learn from, `[T, N]` for each fragment, and `shaped` their shaping part,
+    None without shaping. Advantages are standardized over the rows in which they are finite. In the
+    planner's rows, advantages and value targets are NaN; `by_policy` removes these rows.
     """
     parts: dict[str, list[np.ndarray[Any, Any]]] = {}
     shapings: Sequence[Shaped | None] = shaped or [None] * len(fragments)
@@ -92,14 +92,14 @@ def columns(
 
 
 def by_policy(batch: SampleBatch, fragments: list[Fragment]) -> SampleBatch:
-    """The rows of `columns` in which the policy acted."""
+    """Return the rows of `columns` in which the policy acted."""
     return _rows(
         batch, ~np.concatenate([fragment.by_planner.reshape(-1) for fragment in fragments])
     )
 
 
 def finite(batch: SampleBatch) -> SampleBatch:
-    """The rows of `columns` in which all values are finite: one NaN would spoil every weight."""
+    """Return the rows of `columns` in which all values are finite: a NaN spoils all weights."""
     if not len(batch):
         return batch
     flat = [batch[name].reshape(len(batch), -1) for name in _FLOATS]
@@ -119,15 +119,15 @@ def advantages(
     gamma: float | Float32,
     lam: float,
 ) -> Float32:
-    """Generalized advantage estimation, with the recursion cut at the end of each episode.
+    """Generalized advantage estimation; the recursion stops at the end of each episode.
 
     Args:
         rewards: `[T, N]`, shaping included.
-        values: `[T, N]`, V of the state in which each action was chosen.
-        next_values: `[T, N]`, V of the state after it: 0 after a terminal step, V of the final
+        values: `[T, N]`, V of the state in which the action was chosen.
+        next_values: `[T, N]`, V of the next state: 0 after a terminal step, V of the final
             observation after a truncated one.
         ended: `[T, N] bool`, terminated or truncated, or `cut_by_planner`.
-        gamma: Discount of all decisions, or of each, `[T, N] float32` (`discounts`).
+        gamma: Discount factor of all decisions, or of each, `[T, N] float32` (`discounts`).
         lam: Lambda; 0 is one-step TD, 1 is Monte Carlo minus the baseline.
 
     Returns:
@@ -144,10 +144,10 @@ def advantages(
 
 
 def cut_by_planner(ended: Bool, by_planner: Bool) -> Bool:
-    """Ends of the policy's parts of a trajectory, `[T, N] bool`.
+    """Return the ends of the policy's parts of a trajectory, `[T, N] bool`.
 
-    These are the ends of episodes and the last step before a takeover by the planner, whose next
-    value is V of the state in which the planner takes over.
+    These are the ends of episodes and the last step before a takeover by the planner; the next
+    value of that step is V of the state in which the planner takes over.
     """
     cut = ended | by_planner
     cut[:-1] |= by_planner[1:]
@@ -155,7 +155,7 @@ def cut_by_planner(ended: Bool, by_planner: Bool) -> Bool:
 
 
 def standardized(values: Float32) -> Float32:
-    """Zero mean, and unit deviation unless it is below 0.1; NaN is ignored and stays."""
+    """Return values with mean 0, divided by their deviation or 0.1 if lower; NaNs are kept."""
     flat = values.astype(np.float64)
     known = flat[np.isfinite(flat)]
     if not len(known):
@@ -166,11 +166,11 @@ def standardized(values: Float32) -> Float32:
 
 
 def critic_inputs(fragment: Fragment, shaped: Shaped | None) -> tuple[Float32, Float32]:
-    """What determines the return of a state and is not in it: `[T+1, N, 2]`, and `[K, 2]` finals.
+    """Return the critic's extra inputs: `[T+1, N, 2]`, and `[K, 2]` of final observations.
 
-    The shaping reward depends on the value that it is counted from (`Shaped.counted`), and a failed
-    attempt on its deadline (Pardo et al. 2018, arXiv 1712.00378): 1 at the deadline, 0 without one.
-    No deadline counts after a final observation, whose episode was cut and not lost.
+    The return depends on the potential from which shaping is counted (`Shaped.counted`) and on the
+    deadline of an attempt (Pardo et al. 2018, arXiv 1712.00378): 1 at the deadline, 0 without one.
+    Final observations have no deadline, because their episodes were truncated, not failed.
     """
     steps, envs = fragment.transitions.terminated.shape
     rows = np.zeros((steps + 1, envs, 2), dtype=np.float32)
@@ -188,10 +188,10 @@ def values_of(
     seen: tuple[UInt8, UInt8] | None = None,
     read: tuple[Float32, Float32] | None = None,
 ) -> tuple[Float32, Float32]:
-    """V of each step's state and of the state after it, `[T, N]` each, by the learner's critic.
+    """Return V of each step's state and of its next state, `[T, N]` each, by the learner's critic.
 
-    `seen` is what `PictureFragment.stacks` returned, for a critic that reads pictures, and `read`
-    what `critic_inputs` did.
+    `seen` is the result of `PictureFragment.stacks`, for a critic that reads pictures, and `read`
+    that of `critic_inputs`.
     """
     trans = fragment.transitions
     rows, envs, width = trans.observations.shape

@@ -1,4 +1,4 @@
-"""The demonstrations of a run's curriculum, for its learner."""
+"""Imitation of the demonstrations of a run's curriculum."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class CurriculumLearning:
-    """What a learner imitates along the run's curriculum."""
+    """Sets the demonstrations that a learner imitates, by the progress of the curriculum."""
 
     def __init__(self, settings: CurriculumSettings) -> None:
         self._settings = settings
@@ -48,11 +48,11 @@ class CurriculumLearning:
     ) -> float | None:
         """Let the learner imitate the demonstrations in a folder, or those of the settings.
 
-        It does so beside PPO. A new policy first imitates them alone; returns its accuracy on the
-        training rows then.
+        They are imitated during PPO. A new policy is first trained by imitation only; then its
+        accuracy on the training rows is returned.
 
         Raises:
-            DemonstrationsError: There are none, or they do not fit.
+            DemonstrationsError: Demonstrations are missing or do not fit.
         """
         settings = self._settings
         path = path or settings.path
@@ -82,7 +82,7 @@ class CurriculumLearning:
         self._by_runner |= {
             each.runner: each.course
             for each in fragments
-            # Until its next fragment, a runner may be on earlier demonstrations.
+            # Until its next fragment, a runner may use earlier demonstrations.
             if each.course and self._is_followed(each.course)
         }
         imitated, weight = subtasks_to_imitate(self.figures.subtasks), self._settings.imitation
@@ -92,8 +92,8 @@ class CurriculumLearning:
 def returns_of(demonstration: Demonstration, *, gamma: float, end: float = 0.0) -> Float32:
     """Return the `[D + 1]` discounted returns; `end` is that of the last timestep.
 
-    The reward after the end of a demonstration is unknown and counts as 0. `gamma` is the discount
-    factor of four frames.
+    The reward after the end of a demonstration is unknown and assumed to be 0. `gamma` is the
+    discount factor of four frames.
     """
     returns = np.empty(demonstration.length + 1, dtype=np.float64)
     returns[-1] = end
@@ -112,8 +112,8 @@ def rows_of(
 ) -> Rows:
     """Return the rows to imitate, without duplicates of inputs and decision.
 
-    `subtasks` has the subtask of each decision (`subtasks_of_decisions`). A noisy replay has the
-    returns of its demonstration from its last timestep on.
+    `subtasks` contains the subtask of each decision (`subtasks_of_decisions`). The return at the
+    last timestep of a noisy replay is that of its demonstration.
     """
     returns = {
         each.name: returns_of(each, gamma=gamma) for each in demonstrations if each.part_of is None
@@ -170,10 +170,10 @@ def _keys(rows: Rows, *more: str) -> npt.NDArray[np.int64]:
 
 
 def subtasks_to_imitate(subtasks: Sequence[SubtaskFigures]) -> list[int] | None:
-    """Return the subtasks that are still imitated: those that are not mastered.
+    """Return the subtasks that are still imitated, which are those not mastered; None: all.
 
-    A part that the frontier has not reached is not played, and PPO on the rest unlearns it. On the
-    part behind it the policy is better than the demonstration. None before any report: all.
+    Parts that the frontier has not reached are not played, and PPO on other parts unlearns them.
+    On mastered subtasks the policy is better than the demonstration. None before any report.
     """
     if not subtasks:
         return None
@@ -181,10 +181,10 @@ def subtasks_to_imitate(subtasks: Sequence[SubtaskFigures]) -> list[int] | None:
 
 
 def of_all_runners(runners: Sequence[CurriculumFigures]) -> CurriculumFigures:
-    """Merge the statistics of all runners, which have frontiers of their own.
+    """Merge the statistics of all runners, each of which has its own frontiers.
 
-    A subtask is mastered if all runners have mastered it. Its place is the runners' median, of two
-    the one nearer to the goal. End-to-end episodes are concatenated.
+    A subtask is mastered if all runners have mastered it. Its frontier is the runners' median; of
+    two, the one nearer to the goal. End-to-end episodes are concatenated.
     """
     subtasks = zip(*[runner.subtasks for runner in runners], strict=True)
     return CurriculumFigures(

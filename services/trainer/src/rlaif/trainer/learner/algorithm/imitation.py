@@ -1,8 +1,8 @@
-"""Imitation before PPO and beside it: of demonstrations, and of the best segments of own play.
+"""Imitation of demonstrations and of the policy's best segments, before and during PPO.
 
 Demonstrations are imitated by cross-entropy among the allowed decisions. The best segments of the
 last iterations are imitated by advantage-weighted regression (Peng et al. 2019, arXiv 1910.00177);
-this is off by default, since PPO alone is on-policy and needs no buffer.
+this is off by default, because PPO by itself is on-policy and needs no buffer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,21 +28,21 @@ SUBTASKS = "subtasks"
 """Column of the rows: `[B] int64`, index of the curriculum's subtask."""
 
 UNCHANGED = 0.5
-"""Share of the rows that augmentation leaves as they are."""
+"""Share of the rows that augmentation leaves unchanged."""
 
 MAX_AGE = 50
-"""Iterations after which a segment is dropped: policy and reward model have changed since."""
+"""Iterations after which a segment is dropped, as policy and reward model have changed."""
 
 Rows = dict[str, npt.NDArray[Any]]
 Loss = Callable[[Any, dict[str, Tensor]], Tensor]
-"""Module and rows to a scalar."""
+"""Maps module and rows to a scalar."""
 
 _MAX_WEIGHT = 20.0
 _MIN_SPREAD = 1e-4
 _WARM_START_MINIBATCH = 256
 _VALUE_WEIGHT = 0.5
 _ENTROPY = 0.01
-"""Of the warm start: without it the policy is too certain for PPO to explore."""
+"""Of the warm start; without it the policy is too deterministic for PPO to explore."""
 
 _GRADIENT_NORM = 0.5
 _MAX_ROWS = 1024
@@ -51,17 +51,17 @@ _MAX_ROWS = 1024
 def augmented(
     rows: dict[str, Tensor], among: dict[str, Tensor], share: float, rng: np.random.Generator
 ) -> dict[str, Tensor]:
-    """Rows of which a part has some inputs of other rows.
+    """Return rows of which some have a part of their inputs replaced by those of other rows.
 
     Args:
         rows: Columns, `[B]`, or `[B, D]` for inputs.
         among: The same columns of all rows, from which the replacements are drawn.
-        share: Of the fields of a policy input, and of the numbers of an observation, that a changed
-            row takes from one other row. The mask of allowed decisions stays its own.
-        rng: Draws rows and fields.
+        share: Share of the fields of a policy input, and of the numbers of an observation, that a
+            changed row takes from another row. The mask of allowed decisions is not changed.
+        rng: Generator for rows and fields.
 
     Returns:
-        The columns; `rows` itself with `share` 0.
+        The columns; `rows` itself if `share` is 0.
     """
     count = len(rows[Columns.ACTIONS])
     if share <= 0 or not count:
@@ -96,12 +96,12 @@ class ImitationTerm:
     """A term of the loss that imitates some rows.
 
     Attributes:
-        weight: Weight in the loss; with 0 nothing is computed.
+        weight: Weight in the loss; with 0 the term is not computed.
         augmentation: Share of inputs from other rows (`augmented`).
     """
 
     def __init__(self, loss: Loss, *, share: float = 1.0) -> None:
-        """With `share` rows for each row of a minibatch."""
+        """Create a term with `share` rows for each row of a minibatch."""
         self._loss, self._share = loss, share
         self._rows: dict[str, Tensor] = {}
         self._chosen = np.empty(0, dtype=np.int64)
@@ -114,15 +114,15 @@ class ImitationTerm:
         self.choose(None)
 
     def choose(self, mask: npt.NDArray[np.bool_] | None) -> None:
-        """Imitate only the rows of a mask, `[R] bool`, from now on; None: all of them.
+        """Imitate only the rows of a mask, `[R] bool`, from now on; all rows if None.
 
-        The weight of a row does not depend on how many are chosen.
+        The weight of a row does not depend on the number of chosen rows.
         """
         count = len(self._rows[Columns.ACTIONS]) if self._rows else 0
         self._chosen = np.arange(count) if mask is None else np.flatnonzero(mask)
 
     def of(self, module: Any, size: int, rng: np.random.Generator) -> Tensor | None:
-        """The weighted term for a minibatch of `size`; None when there is none."""
+        """Return the weighted term for a minibatch of `size`; None without rows or weight."""
         if not len(self._chosen) or not self.weight:
             return None
         part = len(self._chosen) / len(self._rows[Columns.ACTIONS])
@@ -134,7 +134,7 @@ class ImitationTerm:
 
 
 def demonstration_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:
-    """Minus the mean log probability of the decisions, a scalar."""
+    """Return the negative mean log probability of the decisions, a scalar."""
     logits = module.forward_train(rows)[Columns.ACTION_DIST_INPUTS]
     return torch.nn.functional.cross_entropy(logits, rows[Columns.ACTIONS])
 
@@ -148,7 +148,7 @@ def warm_start(
     augmentation: float = 0.0,
     learning_rate: float = 1e-3,
 ) -> None:
-    """Train a module on `rows`, with `actions` and `returns`, for some gradient steps of Adam."""
+    """Train a module on `rows`, with `actions` and `returns`, for `steps` steps of Adam."""
     module.observe(rows)
     module.vf.follow(rows[RETURNS])
     optimizer = torch.optim.Adam(module.parameters(), lr=learning_rate)
@@ -163,7 +163,7 @@ def warm_start(
 
 
 def accuracy(module: Any, rows: dict[str, Tensor]) -> float:
-    """Share of the rows in which the most probable decision is the demonstrated one."""
+    """Return the share of rows in which the most probable decision is the demonstrated one."""
     actions, right = rows[Columns.ACTIONS], 0
     if not len(actions):
         return float("nan")
@@ -216,7 +216,7 @@ class GoodSegment(NamedTuple):
 
 @dataclass
 class TopSegments:
-    """The `keep` segments of the highest rewards, none older than `MAX_AGE` iterations."""
+    """The `keep` segments with the highest rewards of the last `MAX_AGE` iterations."""
 
     keep: int
     steps: int
@@ -232,12 +232,12 @@ class TopSegments:
     ) -> None:
         """Add the segments of an iteration.
 
-        For each fragment `[T, N]`: the rewards to learn from, and the value targets as returns.
+        `rewards` to learn from and `returns`, which are value targets, are `[T, N]` per fragment.
         """
         kept = [each for each in self.segments if iteration - each.iteration < MAX_AGE]
         for fragment, reward, target in zip(fragments, rewards, returns, strict=True):
             kept += self._cut(fragment, reward, target, iteration)
-        # Sorting is stable: of equals the older one stays, whatever the order of the runners.
+        # Sorting is stable: of equal scores the older segment is kept.
         self.segments = sorted(kept, key=lambda each: -each.score)[: self.keep]
 
     def _cut(
@@ -284,7 +284,7 @@ class TopSegments:
 
 
 def imitation_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:
-    """Minus the weighted mean log probability of the actions, a scalar.
+    """Return the negative weighted mean log probability of the actions, a scalar.
 
     No gradient flows through the critic's estimate of the advantages.
     """
@@ -299,6 +299,6 @@ def imitation_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:
 
 
 def weights_of(advantages: Tensor) -> Tensor:
-    """The exponential of the advantages in their standard deviations, at most 20."""
+    """Return the exponential of the standardized advantages, at most 20."""
     spread = advantages.std(unbiased=False).clamp(min=_MIN_SPREAD)
     return torch.exp((advantages - advantages.mean()) / spread).clamp(max=_MAX_WEIGHT)

@@ -1,8 +1,8 @@
-"""RLlib's PPO learner with a lean loop over minibatches and a lean loss.
+"""RLlib's PPO learner with a faster minibatch loop and loss.
 
-Module, Adam, schedules and checkpoints are RLlib's, and so are the numbers of an update, up to
-rounding. Its own loop spends almost as long on slicing `SampleBatch` objects, on metrics, on the
-loss, and on checking every gradient twice as on the gradients.
+Module, Adam, schedules and checkpoints are RLlib's, and updates are equal to RLlib's up to
+rounding. RLlib's loop spends almost as much time on slicing `SampleBatch` objects, metrics, the
+loss, and checking every gradient twice as on the gradients.
 """
 
 from collections.abc import Sequence
@@ -41,20 +41,20 @@ from rlaif.trainer.learner.networks.fast_layers import distinct
 from rlaif.trainer.learner.networks.running_scale import ValueHead
 
 _INPUTS = (Columns.OBS, PICTURES, POLICY_INPUTS, CRITIC_INPUTS)
-"""What the networks read, as far as a batch contains it."""
+"""Inputs of the networks; a batch contains some of them."""
 
 _DEMONSTRATED_SHARE = 0.25
 """Rows of demonstrations for each row of a minibatch."""
 
 VALUE_LOSS = "value_loss"
-"""Key of `learner_config_dict`: a `ValueLoss`; without it squares up to RLlib's `vf_clip_param`."""
+"""Key of `learner_config_dict`: a `ValueLoss`; default: squares clipped at `vf_clip_param`."""
 
 NORMALIZE = "normalize_values"
-"""Key of `learner_config_dict`: whether a `ValueHead` follows the returns."""
+"""Key of `learner_config_dict`: whether a `ValueHead` normalizes the returns."""
 
 
 class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
-    """Updates on one finished batch; figures are those of the last minibatch, as in RLlib."""
+    """Updates on one complete batch; metrics are those of the last minibatch, as in RLlib."""
 
     metrics: Any
     _weights_seq_no: int
@@ -74,7 +74,7 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         self._groups = _parameter_groups(self.module[DEFAULT_MODULE_ID])
 
     def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
-        """Adam with RLlib's numbers, in one kernel for all parameters."""
+        """Register Adam with RLlib's parameters, fused into one kernel."""
         params = self.get_parameters(self.module[module_id])
         self.register_optimizer(
             module_id=module_id,
@@ -88,13 +88,13 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         self._best.weight = weight
 
     def follow(self, demonstrations: Rows, *, augmentation: float = 0.0) -> None:
-        """Set the rows of which `imitate_subtasks` chooses."""
+        """Set the rows from which `imitate_subtasks` selects."""
         self._demonstrated.augmentation = augmentation
         self._demonstrated.take(demonstrations, self._device)
         self._subtasks_of_rows = demonstrations[SUBTASKS]
 
     def imitate_subtasks(self, subtasks: Sequence[int] | None, weight: float) -> None:
-        """Imitate only the rows of these subtasks from now on; None: all rows."""
+        """Imitate only the rows of these subtasks from now on; all rows if None."""
         self._demonstrated.choose(
             None if subtasks is None else np.isin(self._subtasks_of_rows, subtasks)
         )
@@ -125,15 +125,15 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
     ) -> Any:
         """Run the epochs over a batch of the default module, as RLlib's `Learner.update` does.
 
-        `shuffle_batch_per_epoch` shuffles every epoch, the first one too, in an order that depends
-        on the run's seed and on the number of this update only, so that a resumed run has the same.
+        `shuffle_batch_per_epoch` shuffles every epoch, including the first. The order depends only
+        on the run's seed and the number of this update, so that a resumed run is the same.
         """
         rows = (training_data.batch if batch is None else batch)[DEFAULT_MODULE_ID]
         timesteps = timesteps or {}
         self._check_is_built()
         self.before_gradient_based_update(timesteps=timesteps)
         self._weights_seq_no += 1
-        # RLlib's schedule has its first value until the first update after a resume is over.
+        # Until the end of the first update after a resume, RLlib's schedule has its initial value.
         self._entropy.update(timestep=timesteps.get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0))
         inputs = {name: np.asarray(rows[name]) for name in _INPUTS if name in rows}
         played = {name: np.asarray(rows[name]) for name in LEARNED}
@@ -171,9 +171,9 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
     def _minibatches(
         self, rows: int, epochs: int, size: int, shuffle: bool
     ) -> list[npt.NDArray[np.int64]]:
-        """The rows of each minibatch, as RLlib has them.
+        """Return the rows of each minibatch, as in RLlib.
 
-        An epoch that does not fill its last minibatch takes the rest from the next one.
+        If an epoch does not fill its last minibatch, the rest is taken from the next epoch.
         """
         rng = np.random.default_rng([self.config.seed or 0, 0x5F, self._weights_seq_no])
         total = -(-epochs * rows // size) * size
@@ -189,11 +189,11 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         played: dict[str, npt.NDArray[Any]],
         rng: np.random.Generator,
     ) -> tuple[dict[str, float], bool]:
-        """A gradient step, which is left out unless it is finite: figures, whether it is done.
+        """Perform a gradient step if it is finite; returns metrics and whether it was done.
 
-        `inputs` are the distinct rows of the minibatch, and `which` of them each row has. A critic
-        with layers of its own is clipped separately, so that its errors do not shorten the policy's
-        steps.
+        `inputs` are the distinct rows of the minibatch, and `which` is the index of each row in
+        them. The gradient of a critic with its own layers is clipped separately, so that it does
+        not shorten the policy's steps.
         """
         module = self.module[DEFAULT_MODULE_ID].unwrapped()
         out = module.forward_train(inputs)
@@ -232,7 +232,7 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
 
 
 def _clipped(parameters: Sequence[torch.nn.Parameter], limit: float) -> float:
-    """Scale gradients down to a norm, as `clip_grad_norm_` does; returns what it was."""
+    """Scale gradients down to a norm as `clip_grad_norm_` does; returns the norm before."""
     gradients = [each.grad for each in parameters if each.grad is not None]
     norm = float(torch.stack(torch._foreach_norm(gradients)).norm())
     if norm > limit:
@@ -241,7 +241,7 @@ def _clipped(parameters: Sequence[torch.nn.Parameter], limit: float) -> float:
 
 
 def _parameter_groups(module: Any) -> list[list[torch.nn.Parameter]]:
-    """Policy and critic, or one group of all parameters if they share layers."""
+    """Return groups of policy and critic, or one of all parameters if they share layers."""
     named = list(module.named_parameters())
     critic: tuple[str, ...] = ()
     if isinstance(module, InferenceOnlyAPI):

@@ -1,4 +1,4 @@
-"""The rewards to learn from, and the share of each part, for the fragments of an iteration.
+"""Computes the rewards to learn from and the statistics of their parts.
 
 total = game + shaping by the reward model + curiosity + guidance. The environments compute the
 game's reward and the guidance bonus. The rest is computed here, in one batch with one mix of reward
@@ -45,13 +45,13 @@ class LearnedRewards:
 
     Attributes:
         parts: Part → `[T, N] float32` for each fragment. They sum to the reward to learn from.
-        reward_model_share: Share of the live model in the mix with the one before it, 0 to 1.
-        shaped: Shaping of each fragment; the critic reads what it is counted from.
-        rises: `Shaped.rises` of the policy's own steps, 0 for others, for each fragment.
-        potential_mean: Mean potential of the live model over the observations. If it rises and the
+        reward_model_share: Share of the live model in the mix with its predecessor, 0 to 1.
+        shaped: Shaping of each fragment; the critic reads its `counted`.
+        rises: `Shaped.rises` of each fragment; 0 in the planner's steps.
+        potential_mean: Mean potential of the live model over the observations. If it rises but the
             milestones do not, the policy exploits the model.
-        policy_lag: Updates between the policy that played and the one that learned from it; 0
-            unless sampling overlaps the update, then 1.
+        policy_lag: Updates between the sampling policy and the updated one; 1 if sampling overlaps
+            the update, else 0.
         samples_left_out: Number of the policy's steps that were excluded from the update because
             their advantage is not finite.
     """
@@ -68,7 +68,7 @@ class LearnedRewards:
 
     @property
     def added(self) -> list[Float32]:
-        """All that is not the game's own, `[T, N]` for each fragment."""
+        """Sum of all parts except the game's reward, `[T, N]` for each fragment."""
         others = [grids for name, grids in self.parts.items() if name != GAME]
         return [np.sum(grids, axis=0, dtype=np.float32) for grids in zip(*others, strict=True)]
 
@@ -80,18 +80,18 @@ class LearnedRewards:
 class LearnerRewards:
     """Computes the rewards of a run, iteration by iteration.
 
-    `state_dict` has all that a run needs to resume bit for bit between two iterations: the reward
-    models and their ramp, the carried potentials, and the curiosity.
+    `state_dict` contains the state for a bit-for-bit resume between two iterations: the reward
+    models and their ramp-in, the last potentials, and the curiosity.
 
     Attributes:
-        models: The reward models. Between two iterations: `offer`, then `swap_if_due`.
-        refused: Models that returned NaN or infinity in the last iteration, and the reasons.
+        models: The reward models; call `offer` and `swap_if_due` between two iterations only.
+        refused: Models that returned NaN or infinity in the last iteration, with reasons.
     """
 
     def __init__(
         self, settings: RewardSettings, *, gamma: float, gae_lambda: float, seed: int
     ) -> None:
-        """`gamma` must be PPO's discount; `gae_lambda` is used by the statistics only."""
+        """`gamma` must be PPO's discount factor; only the statistics use `gae_lambda`."""
         self._gamma, self._lambda = gamma, gae_lambda
         self._seen: list[Float32] = []
         self.refused: list[tuple[RewardModel, str]] = []
@@ -158,9 +158,9 @@ class LearnerRewards:
         return learned
 
     def _shaping(self, fragments: list[Fragment]) -> list[Shaped]:
-        """Shaping of all fragments, by one mix of models.
+        """Return the shaping of all fragments by one mix of models.
 
-        A takeover changes the potential as any play does, whether or not its steps are rewarded.
+        Steps of the planner change the potential, too, although they are not rewarded.
         """
         potentials = self._potentials([each.transitions.visited() for each in fragments])
         return [
@@ -171,9 +171,9 @@ class LearnerRewards:
         ]
 
     def _potentials(self, visited: list[Float32]) -> Sequence[Float32 | None]:
-        """The potentials of each fragment's `[B, D]` observations; None without a model.
+        """Return the potentials of each fragment's `[B, D]` observations; None without a model.
 
-        A model that returns NaN for one fragment is rejected, and the model before it shapes all.
+        If a model returns NaN for a fragment, it is rejected and its predecessor shapes all.
         """
         self.refused, self._seen = [], []
         while (mixed := self.models.mixed(self._potential)) is not None:
@@ -193,7 +193,7 @@ class LearnerRewards:
         return potentials
 
     def _potential_mean(self, fragments: list[Fragment]) -> float | None:
-        """Over the observations of the policy's own steps; None without any, or without a model."""
+        """Return the mean over the policy's steps; None if there are none, or without a model."""
         if not self._seen:
             return None
         seen = np.concatenate(self._seen)
@@ -211,7 +211,7 @@ class LearnerRewards:
     def load_state_dict(self, state: State) -> None:
         """Resume from `state_dict`; raises `RewardNetError` for a damaged reward model.
 
-        A part that the state does not contain, because it was off, keeps its initial state.
+        A part that the state does not contain, because it was disabled, keeps its initial state.
         """
         self.models.load_state_dict(_below(state, "models/"), check_reward_model)
         for name, part in self._stateful().items():

@@ -1,8 +1,8 @@
-"""The loss of PPO and its gradient: outputs of the networks and what was played in, gradients out.
+"""The loss of PPO and its gradient with respect to the networks' outputs.
 
-Clipped objective and bonus for entropy: Schulman et al. 2017, arXiv 1707.06347. The numbers are
-those of RLlib's loss, which a test compares. RLlib's, with torch's gradient of it, takes some 80
-operations a minibatch, and calling them takes longer than what they compute.
+Clipped objective and entropy bonus: Schulman et al. 2017, arXiv 1707.06347. The values are equal to
+those of RLlib's loss, as a test checks. RLlib's loss and its gradient in torch need some 80
+operations per minibatch, whose call overhead exceeds the time of their computation.
 """
 
 from collections.abc import Mapping
@@ -39,14 +39,14 @@ class ValueLoss:
 
     Attributes:
         kind: `huber` is quadratic up to one unit and linear beyond, which bounds the gradient.
-        clip: Maximum loss of a row, without a gradient beyond; None for none.
+        clip: Maximum loss of a row, with gradient 0 above it; None for no maximum.
     """
 
     kind: Literal["huber", "squared"] = "huber"
     clip: float | None = None
 
     def __call__(self, errors: Float32) -> tuple[Float32, Float32]:
-        """Loss and derivative of each error, which is in units of the critic."""
+        """Return loss and derivative of each error, which is in units of the critic."""
         if self.kind == "squared":
             loss, slope = errors * errors, 2 * errors
         else:
@@ -63,7 +63,7 @@ class Gradients(NamedTuple):
     Attributes:
         logits: `[U, A] float32`.
         values: `[U] float32`.
-        figures: What is reported of the loss, by RLlib's names.
+        figures: Metrics of the loss, with RLlib's names.
     """
 
     logits: Float32
@@ -76,7 +76,7 @@ class PpoLoss:
     """The loss of a minibatch.
 
     Attributes:
-        clip: Maximum of the probability ratio's distance from 1.
+        clip: Maximum distance of the probability ratio from 1.
         of_values: Loss of the critic.
         value_weight: Weight of the critic's loss.
     """
@@ -95,18 +95,18 @@ class PpoLoss:
         entropy_weight: float,
         spread: float,
     ) -> Gradients:
-        """Gradients of the loss with respect to logits and values.
+        """Return the gradients of the loss with respect to logits and values.
 
         With the probabilities p of a row, the objective's is r A (onehot(action) - p), where r is
-        the probability ratio and A the advantage, and 0 where r is clipped. The one of the entropy
-        H is -p (log p + H).
+        the probability ratio and A the advantage, and 0 if r is clipped. That of the entropy H is
+        -p (log p + H).
 
         Args:
             logits: `[U, A]`, of distinct inputs.
-            values: `[U]`, of the same.
+            values: `[U]`, of the same inputs.
             which: `[B]`, index of each row's input.
             played: The columns `LEARNED`, `[B]`.
-            entropy_weight: Weight of the bonus for entropy.
+            entropy_weight: Weight of the entropy bonus.
             spread: The critic's unit.
         """
         actions, count = played[Columns.ACTIONS], len(logits)
@@ -122,7 +122,7 @@ class PpoLoss:
         advantages = played[Postprocessing.ADVANTAGES]
         plain = ratio * advantages
         clipped = ratio.clip(1 - self.clip, 1 + self.clip) * advantages
-        # The gradient of what is no number is none either: such a step is left out.
+        # NaNs propagate to the gradient, and the step is skipped.
         weights = np.where(plain > clipped, np.float32(0), plain) / np.float32(len(which))
         objective = np.minimum(plain, clipped).mean()
 
@@ -152,7 +152,7 @@ class PpoLoss:
                 VF_LOSS_KEY: float(of_critic),
                 LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY: max(-1.0, float(explained)),
                 ENTROPY_KEY: float(mean_entropy),
-                # Of samples, as the old distribution is not kept: unbiased and never negative.
+                # Unbiased, non-negative estimate from samples: old distributions are not kept.
                 LEARNER_RESULTS_KL_KEY: float((ratio - 1 - log_ratio).mean()),
                 "clip_fraction": float((np.abs(ratio - 1) > self.clip).mean()),
             },

@@ -1,4 +1,4 @@
-"""PPO on finished arrays: RLlib's learner, loss and checkpoints with our own sampling loop."""
+"""PPO with RLlib's learner and a separate sampling loop."""
 
 import math
 from collections import Counter
@@ -45,7 +45,7 @@ from rlaif.trainer.settings.learning import (
 )
 
 SAMPLE_SECONDS = 600.0
-"""How long a batch may take; a runner that needs longer is replaced."""
+"""Maximum time for a batch; a runner that needs longer is replaced."""
 
 
 def build_config(
@@ -54,12 +54,12 @@ def build_config(
     *,
     resumes: bool = False,
 ) -> PPOConfig:
-    """The configuration of a run, as of `config_of` and `runner_config`."""
+    """Return the configuration of a run, by `config_of` and `runner_config`."""
     return config_of(settings, runner_config(settings, env, resumes=resumes))
 
 
 def config_of(settings: TrainerSettings, runner: RunnerConfig) -> PPOConfig:
-    """RLlib's configuration of a run with these runners."""
+    """Return RLlib's configuration of a run with these runners."""
     env = runner.env
     config = PPOConfig()
     config.environment(
@@ -104,7 +104,7 @@ def config_of(settings: TrainerSettings, runner: RunnerConfig) -> PPOConfig:
 
 
 def network_of(settings: TrainerSettings) -> RLModuleSpec:
-    """The network that plays and its critic, as RLlib builds them."""
+    """Return the specification of the policy network and its critic."""
     ppo = settings.ppo
     if settings.by_decisions:
         return decision_spec(
@@ -121,25 +121,25 @@ def network_of(settings: TrainerSettings) -> RLModuleSpec:
 
 
 def value_loss_of(ppo: PpoSettings) -> ValueLoss:
-    """Loss of the critic."""
+    """Return the loss of the critic."""
     return ValueLoss(ppo.value_loss, ppo.value_clip or None)
 
 
 class ShapedPPO:
-    """PPO by RLlib's learner, with runners and a training step of its own.
+    """PPO by RLlib's learner, with custom runners and a custom training step.
 
-    It is no RLlib `Algorithm`: that one starts Ray, also without any runner process.
+    It is not an RLlib `Algorithm`, which starts Ray even without runner processes.
 
     Attributes:
-        runners: They play; `env_config` of the configuration describes them.
+        runners: The runners that `env_config` of the configuration describes.
         rewards: Computes the rewards to learn from. Swap reward models between steps only, so that
-            one mix of models shapes a whole iteration.
+            the same mix of models shapes a whole iteration.
         capture_quota: Segments that the next step may capture.
         training_iteration: Iterations of the run so far.
         env_steps: Environment steps of the run; set it after a restore.
-        fragments: What the last step sampled.
+        fragments: Fragments sampled by the last step.
         learned: Rewards of `fragments`, by part.
-        exploration: Places and search of the run.
+        exploration: Visit counts and search of the run.
     """
 
     capture_quota: int = 0
@@ -147,11 +147,11 @@ class ShapedPPO:
     env_steps: int = 0
 
     def __init__(self, config: PPOConfig, runners: RunnerPool | None = None) -> None:
-        """Build the learner and wait for the runners; by default they are on this machine."""
+        """Build the learner and wait for the runners, which by default are started locally."""
         self.config = config
         runner: RunnerConfig = config.env_config["runner"]
         self.runners = runners or open_runners(runner, config.num_env_runners)
-        torch.set_num_threads(1)  # else they fight over the cores with the runners
+        torch.set_num_threads(1)  # leaves the other cores to the runners
         self.rewards = LearnerRewards(
             runner.rewards, gamma=config.gamma, gae_lambda=config.lambda_, seed=config.seed
         )
@@ -180,12 +180,12 @@ class ShapedPPO:
         return CurriculumFigures() if self.curriculum is None else self.curriculum.figures
 
     def train(self) -> dict[str, float]:
-        """An iteration: sample, shape, estimate advantages, update, send the weights.
+        """Run an iteration: sample, shape, estimate advantages, update, send the weights.
 
-        Returns the learner's figures, if it has learned.
+        Returns the learner's metrics; empty without an update.
 
         Raises:
-            StopAskedError: A stop was requested; nothing of this step was learned.
+            StopAskedError: A stop was requested; there was no update.
         """
         back = self.runners.restore(self._new_weights)
         self.sampler.forget(back)
@@ -252,12 +252,12 @@ class ShapedPPO:
         self.learner_group.foreach_learner(methodcaller("imitate", self.top.rows(), weight))
 
     def follow_demonstrations(self, path: Path | None = None, *, is_new: bool) -> float | None:
-        """Imitate the demonstrations in a folder, or those of the run's curriculum, beside PPO.
+        """Imitate the demonstrations in a folder, or those of the run's curriculum, during PPO.
 
-        A new policy first imitates them alone; returns its accuracy then.
+        A new policy is first trained by imitation only; then its accuracy is returned.
 
         Raises:
-            DemonstrationsError: There are none, or they do not fit.
+            DemonstrationsError: Demonstrations are missing or do not fit.
         """
         if self.curriculum is None:
             return None
@@ -276,9 +276,9 @@ class ShapedPPO:
         return methodcaller("follow", self.curriculum.demonstrations)
 
     def _order(self) -> None:
-        """Let the runners play another batch with the weights that they have.
+        """Order another batch from the runners with their current weights.
 
-        A batch that overlaps another one may capture half of the quota.
+        A batch that overlaps another one may use half of the capture quota.
         """
         ahead, size = self.sampler.ahead, self.config.train_batch_size_per_learner
         later = self.capture_quota // 2 if self.overlaps else 0
@@ -308,7 +308,7 @@ class ShapedPPO:
         return {**figures, "policy_lag": self.learned.policy_lag}
 
     def send_weights(self) -> None:
-        """Let the runners play by the learner's weights from the next batch on."""
+        """Send the learner's weights to the runners, which use them from the next batch on."""
         self.runners.order(self._new_weights())
 
     def _new_weights(self) -> Call:
@@ -324,9 +324,9 @@ class ShapedPPO:
         return count
 
     def state_dict(self, patience: float | None = None) -> dict[str, Any]:
-        """What determines the next step besides networks and games, as plain values.
+        """Return the state that networks and games do not contain, as plain values.
 
-        Waits for the fragments that are being played, at most `patience` seconds if given.
+        Waits for the fragments that are being played, for at most `patience` seconds if given.
         """
         held = self.sampler.hold(patience)
         return {
@@ -341,7 +341,7 @@ class ShapedPPO:
     def load_state_dict(self, state: dict[str, Any], *, games_resume: bool = True) -> None:
         """Resume from `state_dict`; raises `RewardNetError` for a damaged reward model.
 
-        Unless the games of all runners resume, the held fragments are dropped.
+        Held fragments are dropped unless the games of all runners are resumed.
         """
         self.rewards.load_state_dict(state["rewards"])
         self.training_iteration = state["iteration"]

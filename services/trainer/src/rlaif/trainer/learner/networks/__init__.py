@@ -1,1 +1,1 @@
-"""Networks and parts of them, as the learner and the runners build them."""
+"""Networks of the learner and the runners, and their layers."""

@@ -1,4 +1,4 @@
-"""Networks for the eight buttons: RLlib's MLP, or one that also reads screens."""
+"""Networks for the action set of eight buttons: RLlib's MLP, or a CNN that reads screens."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,15 +27,15 @@ PICTURES = "pictures"
 
 _ACTIONS = 8
 _FIRST, _SECOND = 16, 32
-"""Channels of the two convolutions, 8 x 8 in steps of 4 and 4 x 4 in steps of 2 (Mnih et al. 2013,
+"""Channels of the two convolutions, 8 x 8 with stride 4 and 4 x 4 with stride 2 (Mnih et al. 2013,
 arXiv 1312.5602)."""
 
 
 class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # ray has no types
-    """Screens and memory to logits and value, with shared layers.
+    """Maps screens and memory to logits and value, with shared layers.
 
-    `model_config` has `hidden`, units of the last shared layer, and `normalize_values`, whether the
-    critic learns normalized values.
+    `model_config` contains `hidden`, the units of the last shared layer, and `normalize_values`,
+    whether the critic learns normalized values.
     """
 
     def setup(self) -> None:
@@ -74,7 +74,7 @@ class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # r
 
 
 def picture_spec(hidden: int, *, normalize_values: bool = False) -> RLModuleSpec:
-    """Specification of a `PictureModule`."""
+    """Return the specification of a `PictureModule`."""
     return RLModuleSpec(
         module_class=PictureModule,
         model_config={"hidden": hidden, "normalize_values": normalize_values},
@@ -82,7 +82,7 @@ def picture_spec(hidden: int, *, normalize_values: bool = False) -> RLModuleSpec
 
 
 class PicturePolicy:
-    """A `PictureModule` as a runner plays by it (`rlaif.trainer.learner.runners.inference`)."""
+    """A `PictureModule` as a runner's policy (`rlaif.trainer.learner.runners.inference`)."""
 
     def __init__(self) -> None:
         self._module: Any = None
@@ -93,7 +93,7 @@ class PicturePolicy:
             spec = picture_spec(len(tensors["shared.bias"]))
             spec.observation_space, spec.action_space = OBSERVATION_SPACE, ACTION_SPACE
             self._module = spec.build()
-        self._module.load_state_dict(tensors, strict=False)  # the critic is left as it is
+        self._module.load_state_dict(tensors, strict=False)  # the critic remains unchanged
 
     def logits(
         self,
@@ -110,7 +110,7 @@ def module_logits(
     pictures: npt.NDArray[np.uint8] | None = None,
     policy_inputs: npt.NDArray[np.float32] | None = None,
 ) -> npt.NDArray[np.float32]:
-    """Logits by a forward method of an RLlib module."""
+    """Return logits computed by a forward method of an RLlib module."""
     batch = {Columns.OBS: torch.from_numpy(observations)}
     if pictures is not None:
         batch[PICTURES] = torch.from_numpy(pictures)
@@ -122,7 +122,7 @@ def module_logits(
 
 
 class MlpModule(DefaultPPOTorchRLModule):  # type: ignore[misc]  # ray has no types
-    """RLlib's module with faster layers; a runner computes the same in numpy."""
+    """RLlib's module with faster layers; runners compute the same output in numpy."""
 
     def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         split = SplitColumns.of(batch[Columns.OBS])
@@ -152,7 +152,7 @@ class ScaledMlpModule(MlpModule):
 
 
 def mlp_spec(hidden: int, *, share_layers: bool, normalize_values: bool) -> RLModuleSpec:
-    """Specification of two layers of `hidden` units."""
+    """Return the specification of an MLP with two layers of `hidden` units."""
     config = DefaultModelConfig(
         fcnet_hiddens=[hidden, hidden], fcnet_activation="tanh", vf_share_layers=share_layers
     )

@@ -1,4 +1,4 @@
-"""What the network of decisions reads: columns, tables and tiles, without learned parameters."""
+"""Input layout of the decision network: columns, tables and tiles; no learned parameters."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from rlaif.trainer.learner.networks import kernels
 from rlaif.trainer.learner.networks.kernels import Codes, Float32
 
 NEVER = -1e9
-"""Logit of a decision that is not allowed: its probability is exactly 0, its logarithm finite."""
+"""Logit of a decision that is not allowed: probability exactly 0, finite log probability."""
 
 _RADIUS = 3
 SIDE = 2 * _RADIUS + 1
@@ -44,7 +44,7 @@ MIN_DEVIATION = 0.01
 """Minimum standard deviation of an input, so that one that hardly varies is not amplified."""
 
 MAX_DEVIATIONS = 5.0
-"""Normalized inputs are clipped there."""
+"""Limit at which normalized inputs are clipped."""
 
 _COLUMNS = np.array(
     [
@@ -59,11 +59,11 @@ _COLUMNS = np.array(
         TILE_COLUMNS,
     ]
 )
-"""What `kernels.see_rooms` reads of the layout."""
+"""Argument `at` of `kernels.see_rooms`."""
 
 
 class RoomsSeen(NamedTuple):
-    """What `kernels.see_rooms` finds in the policy's inputs; see there."""
+    """Outputs of `kernels.see_rooms`, which documents them."""
 
     looks: Codes
     near: Codes
@@ -72,7 +72,7 @@ class RoomsSeen(NamedTuple):
 
 
 def see_rooms(inputs: Float32) -> RoomsSeen:
-    """From policy inputs `[B, SIZE]`."""
+    """Return the rooms in policy inputs `[B, SIZE]`."""
     count = len(inputs)
     seen = RoomsSeen(
         looks=np.empty((count, TILES, 3), dtype=np.uint16),
@@ -85,9 +85,9 @@ def see_rooms(inputs: Float32) -> RoomsSeen:
 
 
 def code_table() -> tuple[list[int], list[int], int]:
-    """Columns of codes, the offset of each in the common table, and the table's size.
+    """Return the columns of codes, their offsets in the common table, and the table's size.
 
-    All items share their rows. Rooms and tiles have tables of their own.
+    All items share the same rows. Rooms and tiles have their own tables.
     """
     columns: list[int] = []
     offsets: list[int] = []
@@ -107,7 +107,7 @@ def code_table() -> tuple[list[int], list[int], int]:
 
 
 def number_columns() -> list[int]:
-    """Columns of numbers, without those of the decisions to go to a tile, which are scored."""
+    """Return the columns of numbers, except for decisions to go to a tile, which are scored."""
     fields: list[Field] = [field for field in POLICY_INPUT.fields if field.codes is None]
     columns = [at for field in fields for at in range(field.span.start, field.span.stop)]
     to_tiles = range(ALLOWED.start + GO_TO.start, ALLOWED.start + GO_TO.stop)
@@ -115,7 +115,7 @@ def number_columns() -> list[int]:
 
 
 def places() -> Codes:
-    """`[192, 192]`, the position of each tile relative to each."""
+    """Return `[192, 192]`, the position of each tile relative to each tile."""
     row, column = np.divmod(np.arange(TILES), TILE_COLUMNS)
     down, right = row[None, :] - row[:, None], column[None, :] - column[:, None]
     found = (down + TILE_ROWS - 1) * (2 * TILE_COLUMNS - 1) + right + TILE_COLUMNS - 1

@@ -1,10 +1,10 @@
-"""The network that chooses among decisions: observation and policy input to masked logits and V.
+"""The decision network: maps observation and policy input to masked logits and V.
 
-The 128 numbers of the observation are normalized, codes of the policy input
-(`rlaif.game.policy_input`) are embedded. The network sees the 7 x 7 tiles around the player, and
-the nearest thing of each kind in the room. Decisions that name a tile are scored by the tile's
-appearance and its position relative to the player, so that what was learned of a chest holds
-everywhere (pointer network; Vinyals et al. 2015, arXiv 1506.03134).
+The 128 numbers of the observation are normalized, and codes of the policy input
+(`rlaif.game.policy_input`) are embedded. The network reads the 7 x 7 tiles around the player and
+the nearest thing of each kind in the room. Decisions to go to a tile are scored by the tile's
+appearance and its position relative to the player, so that knowledge about a chest generalizes to
+all positions (pointer network; Vinyals et al. 2015, arXiv 1506.03134).
 """
 
 from collections.abc import Callable, Sequence
@@ -34,21 +34,21 @@ from rlaif.trainer.learner.networks.fast_layers import (
 from rlaif.trainer.learner.networks.running_scale import RunningScale, ValueHead
 
 POLICY_INPUTS = "policy_inputs"
-"""Column of a batch: `[B, SIZE] float32`, what `write_policy_input` wrote."""
+"""Column of a batch: `[B, SIZE] float32`, written by `write_policy_input`."""
 
 CRITIC_INPUTS = "critic_inputs"
-"""Column of a batch: `[B, 2] float32`, what only the critic reads (`critic_inputs`)."""
+"""Column of a batch: `[B, 2] float32`, read only by the critic (`critic_inputs`)."""
 
 ADDED = ("critic_told.weight",)
-"""Weights that releases up to 0.1.0 did not have. 0 leaves the critic as it was."""
+"""Weights that releases up to 0.1.0 lack; with 0 the critic's output is unchanged."""
 
 _SMALL_HEAD = 0.01
-"""Gain of the last layers: the initial policy is nearly uniform, and the initial critic nearly 0:
-where nothing is rewarded its errors would be learned as advantages."""
+"""Gain of the last layers. The initial policy is nearly uniform and the initial critic nearly 0;
+without rewards, larger errors of the critic would be learned as advantages."""
 
 
 class Seen(NamedTuple):
-    """What a policy reads, without learned parameters.
+    """Inputs of a policy, without learned parameters.
 
     Attributes:
         numbers: `[B, N] float32`: normalized observation, numbers of the policy input, nearest
@@ -74,16 +74,16 @@ class Seen(NamedTuple):
 
 
 class Varying(NamedTuple):
-    """The parts of a `Seen` that a minibatch needs to go through row by row.
+    """The parts of a `Seen` that differ between the rows of a minibatch, and the common ones.
 
     Attributes:
         rows: `[B, V]`, numbers that vary.
         values: `[N - V]`, numbers that are the same in all rows.
         codes: `[B, M, 1]`, codes that vary.
         same: `[C - M]`, codes that are the same in all rows.
-        columns: Columns of the first layer for `rows`, for `values`, for what `same` stand for, and
-            for what is looked up.
-        nearby: Which rows have the same tiles around the player.
+        columns: Columns of the first layer for `rows`, `values`, the embeddings of `same`, and the
+            other embeddings.
+        nearby: Groups of rows with the same tiles around the player.
     """
 
     rows: Tensor
@@ -95,7 +95,7 @@ class Varying(NamedTuple):
 
 
 class Reader(nn.Module):
-    """Both inputs of a policy to a `Seen`."""
+    """Converts both inputs of a policy to a `Seen`."""
 
     codes: Tensor
     offsets: Tensor
@@ -116,12 +116,12 @@ class Reader(nn.Module):
             + layout.SIDE * layout.SIDE * layout.TILE
         )
         self.size = self.ends + layout.NEAREST
-        """Inputs of a first layer: numbers, what is looked up (from `begins` to `ends`), nearest
+        """Inputs of the first layer: numbers, embeddings (from `begins` to `ends`) and nearest
         things."""
 
     @torch.no_grad()
     def forward(self, observations: Tensor, inputs: Tensor) -> Seen:
-        """From normalized observations `[B, 128]` and policy inputs `[B, SIZE]`."""
+        """Convert normalized observations `[B, 128]` and policy inputs `[B, SIZE]`."""
         room = [torch.from_numpy(each) for each in layout.see_rooms(inputs.numpy())]
         looks, near, here, nearest = room
         numbers = torch.cat([observations, inputs.index_select(1, self.numbers), nearest], dim=1)
@@ -151,7 +151,7 @@ class Reader(nn.Module):
 
 
 class Sight(nn.Module):
-    """What was read to features of the state, `[B, hidden]`."""
+    """Maps a `Seen` to features of the state, `[B, hidden]`."""
 
     def __init__(self, hidden: int, reader: Reader) -> None:
         super().__init__()
@@ -170,9 +170,9 @@ class Sight(nn.Module):
     def learn(
         self, seen: Seen, varying: Varying, more: tuple[Tensor, Tensor] | None = None
     ) -> Tensor:
-        """The same up to rounding, for a minibatch of an update.
+        """Compute `forward` up to rounding, faster for a minibatch of an update.
 
-        `more` are further inputs of the second layer, `[B, M]`, with their weights `[hidden, M]`.
+        `more` are further inputs of the second layer, `[B, M]`, and their weights `[hidden, M]`.
         """
         codes, rooms, looks = self._tables()
         out = split_dense(
@@ -195,7 +195,7 @@ class Sight(nn.Module):
 
 
 class LookUp(torch.autograd.Function):
-    """Sums of rows of tables side by side: for each table rows `[B, S, M] uint16`."""
+    """Concatenates sums of table rows; `rows` has `[B, S, M] uint16` for each table."""
 
     @staticmethod
     def forward(ctx: Any, rows: Sequence[Tensor], *tables: Tensor) -> Tensor:
@@ -234,10 +234,10 @@ class Pointer(nn.Module):
         self.register_buffer("places_of", torch.from_numpy(layout.places()), persistent=False)
 
     def forward(self, features: Tensor, seen: Seen) -> Tensor:
-        """The product of question and tile, which is the sum of its three looks and its place.
+        """Return the product of question and tile, where a tile is the sum of its looks and place.
 
-        It is made for every look and every place there is, and looked up: no tile of a room has a
-        row of numbers of its own.
+        The products are computed for every possible look and place and then looked up, so that no
+        vector per tile of a room is needed.
         """
         question = self.question(features)
         by_place, by_look = question @ self.places.t(), question @ self.looks.t()
@@ -245,7 +245,7 @@ class Pointer(nn.Module):
 
 
 class ScoreTiles(torch.autograd.Function):
-    """Scores of places `[B, P]` and of looks `[B, L]` to scores of tiles `[B, 192]`."""
+    """Maps scores of places `[B, P]` and of looks `[B, L]` to scores of tiles `[B, 192]`."""
 
     @staticmethod
     def forward(
@@ -274,7 +274,7 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
     """Policy and critic.
 
     `model_config` has `hidden` (units per layer), `share_layers` (the critic uses the policy's
-    features, and no `CRITIC_INPUTS`), `seed` (of the initial weights) and `normalize_inputs` (for
+    features and not `CRITIC_INPUTS`), `seed` (of the initial weights) and `normalize_inputs` (for
     the 128 numbers).
     """
 
@@ -293,7 +293,7 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
             self.vf = ValueHead(hidden)
             nn.init.orthogonal_(self.vf.linear.weight, _SMALL_HEAD)
             nn.init.zeros_(self.vf.linear.bias)
-            # The last parameter: the optimizer's state of a release without it stays in order.
+            # The last parameter, which keeps the order of older optimizer states.
             self.critic_told = None if self.shares else nn.Linear(2, hidden, bias=False)
             if self.critic_told is not None:
                 nn.init.zeros_(self.critic_told.weight)
@@ -307,10 +307,10 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         return seen
 
     def _logits(self, features: Tensor, seen: Seen, batch: dict[str, Any]) -> Tensor:
-        """`[B, COUNT]`; `NEVER` where a decision is not allowed."""
+        """Return `[B, COUNT]` logits; `NEVER` where a decision is not allowed."""
         logits = torch.cat([self.named(features), self.pointer(features, seen)], dim=1)
         allowed = batch[POLICY_INPUTS][:, ALLOWED] > 0.5
-        # Logits must be finite also for rows that are not from play and allow nothing.
+        # Logits must also be finite in rows that are not from play and allow no decision.
         allowed = allowed | ~allowed.any(dim=1, keepdim=True)
         return torch.where(allowed, logits, layout.NEVER)
 
@@ -344,9 +344,9 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
         return batch[CRITIC_INPUTS], self.critic_told.weight
 
     def observe(self, batch: dict[str, Any]) -> None:
-        """Add the observations of an update to the statistics; the outputs do not change.
+        """Add the observations of an update to the statistics, without changing the outputs.
 
-        Called after the gradient steps, which must improve the policy that played.
+        Called after the gradient steps, which must start from the policy that played.
         """
         if self.follows:
             reads = [self.sight] if self.critic is None else [self.sight, self.critic]
@@ -356,7 +356,7 @@ class DecisionModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):  # type
 def decision_spec(
     hidden: int, *, share_layers: bool = False, seed: int = 0, normalize_inputs: bool = True
 ) -> RLModuleSpec:
-    """Specification of a `DecisionModule`."""
+    """Return the specification of a `DecisionModule`."""
     config = {"share_layers": share_layers, "seed": seed, "normalize_inputs": normalize_inputs}
     return RLModuleSpec(module_class=DecisionModule, model_config={"hidden": hidden, **config})
 

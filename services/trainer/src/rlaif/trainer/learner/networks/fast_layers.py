@@ -1,11 +1,11 @@
-"""Layers for updates on a CPU: torch's results up to rounding, in less time.
+"""Faster layers for updates on a CPU, equal to torch's up to rounding.
 
-Numpy's tanh takes an eighth of the time of torch's on AMD processors (0.4 and 3.5 ns a number).
+Numpy's tanh takes an eighth of the time of torch's on AMD processors (0.4 and 3.5 ns per element).
 
-Many inputs of a network are equal in all rows of a minibatch: flags of the story, missing items.
-Their part of a layer's output is one vector, and their part of its gradient one outer product. A
-game that waits, or a player before a wall, is seen the same again and again, and the tiles around a
-player who stands are: what rows have in common is computed once.
+Many inputs of a network are equal in all rows of a minibatch, such as story flags and missing
+items. They contribute one vector to a layer's output and one outer product to its gradient. While
+the game waits or the player is blocked, rows repeat, and so do the tiles around a player who does
+not move: repeated rows are computed once.
 """
 
 from collections.abc import Callable
@@ -39,12 +39,12 @@ class Dense(torch.autograd.Function):
 
 
 class SplitColumns(NamedTuple):
-    """Inputs `[B, D]` without gradient, split into columns that vary and those that do not.
+    """Inputs `[B, D]` without gradient, split into varying and constant columns.
 
     Attributes:
         rows: `[B, V]`, the varying columns.
-        values: `[D - V]`, what the other columns hold in each row.
-        columns: `[D] int64`, indices of the varying columns, then of the others.
+        values: `[D - V]`, values of the constant columns.
+        columns: `[D] int64`, indices of the varying columns, then of the constant ones.
     """
 
     rows: Tensor
@@ -59,9 +59,9 @@ class SplitColumns(NamedTuple):
 
 
 def varying_columns(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Indices of the columns in which the rows `[B, D]` differ, and of the others.
+    """Return the indices of the varying and of the constant columns of `[B, D]`.
 
-    A column that has a NaN counts as varying.
+    A column with a NaN counts as varying.
     """
     array = rows.detach().numpy()
     varies = (array != array[0]).any(axis=0)
@@ -69,13 +69,13 @@ def varying_columns(rows: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class Common(NamedTuple):
-    """What rows have in common.
+    """Groups of equal rows.
 
     Attributes:
-        first: `[U]`, a row of each kind.
-        which: `[B]`, the kind of each row.
-        order: `[B]`, the rows by kind.
-        starts: `[U]`, where each kind begins in `order`.
+        first: `[U]`, index of the first row of each group.
+        which: `[B]`, the group of each row.
+        order: `[B]`, row indices sorted by group.
+        starts: `[U]`, start of each group in `order`.
     """
 
     first: Tensor
@@ -85,7 +85,7 @@ class Common(NamedTuple):
 
     @classmethod
     def of(cls, numbers: npt.NDArray[np.int64]) -> "Common":
-        """From a number for each row, equal for equal rows."""
+        """Group rows by a number for each row, equal for equal rows."""
         _, first, which, counts = np.unique(
             numbers, return_index=True, return_inverse=True, return_counts=True
         )
@@ -94,13 +94,13 @@ class Common(NamedTuple):
         return cls(torch.from_numpy(first), torch.from_numpy(which), order, starts)
 
     def sums(self, rows: Tensor) -> Tensor:
-        """`[U, H]`, the sums of `[B, H]` over the rows of each kind."""
+        """Return `[U, H]`, the sums of `rows [B, H]` over each group."""
         ordered = rows.index_select(0, self.order).numpy()
         return torch.from_numpy(np.add.reduceat(ordered, self.starts, axis=0))
 
 
 def distinct(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """`[B]`, a number for each row, the same for rows that are equal in all columns."""
+    """Return `[B]`, a number for each row that is the same for rows equal in all columns."""
     parts = [np.ascontiguousarray(each).reshape(len(each), -1) for each in columns]
     keys = [each.view(f"V{each.strides[0]}")[:, 0].tolist() for each in parts]
     known: dict[Any, int] = {}
@@ -108,11 +108,11 @@ def distinct(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 
 class SplitDense(torch.autograd.Function):
-    """A linear layer, whose inputs come in parts, and its activation.
+    """A linear layer with inputs in several parts, and its activation.
 
-    `rows [B, V]` have no gradient, `values [C]` are the same in all rows. The others are outputs of
-    other layers: `learned [B, L]`, and `shared [U, S]`, of which each row has what `common` says.
-    `columns [V + C + L + S]` are their columns of the weight, and `given` are rows and columns.
+    `rows [B, V]` have no gradient; `values [C]` are the same in all rows. The others are outputs of
+    other layers: `learned [B, L]`, and `shared [U, S]`, one row for each group of `common`.
+    `columns [V + C + L + S]` are their columns in the weight; `given` is (rows, columns).
     """
 
     @staticmethod
@@ -176,7 +176,7 @@ def _activate(rows: Tensor, activation: Activation) -> Tensor:
 
 
 def _before(gradient: Tensor, out: Tensor, activation: Activation) -> Tensor:
-    """The gradient of what the activation was applied to."""
+    """Return the gradient with respect to the activation's input."""
     if activation == "relu":
         found: Tensor = torch.ops.aten.threshold_backward(gradient, out, 0)
     else:
@@ -189,7 +189,7 @@ split_dense: Callable[..., Tensor] = SplitDense.apply
 
 
 def features(layers: nn.Sequential, split: SplitColumns) -> Tensor:
-    """`[B, hidden]`, the output of linear layers with tanh, each, for split inputs."""
+    """Return `[B, hidden]`, the output of linear layers, each with tanh, for split inputs."""
     first, *others = (layer for layer in layers if isinstance(layer, nn.Linear))
     given = split.rows, split.columns
     out = split_dense(first.weight, first.bias, given, split.values, "tanh")

@@ -1,15 +1,15 @@
-"""What the network of decisions reads of rooms, and looks up in tables; compiled by numba.
+"""Kernels of the decision network for rooms and table look-ups; compiled by numba.
 
-Torch takes several calls for each of these, which copy whole tables of numbers, and its gradient of
-an embedding is made row by row. A row of the policy's input is a room of T tiles:
+Torch needs several calls for each of these, which copy whole tables, and computes the gradient of
+an embedding row by row. A row of the policy's input is a room of T tiles:
 
     looks    `[B, T, 3]`, rows of the table of tile features: table and index, collision, thing
     near     `[B, S, 3]`, `looks` of the square of tiles around the player
     here     `[B]`, the tile on which the player stands
-    nearest  `[B, 4 K]`, for each of K kinds of thing: whether there is one, whether the nearest may
-             be gone to, and its offset to the right and down in sizes of the buffer
+    nearest  `[B, 4 K]`, for each of K kinds of thing: whether the room has one, whether going to
+             the nearest is allowed, and its offset right and down in sizes of the buffer
 
-The cache of the compiled code depends on this file alone, so values of other modules are arguments.
+The compilation cache depends on this file only, so values from other modules are arguments.
 """
 
 from typing import Any
@@ -43,8 +43,8 @@ def see_rooms(
 ) -> None:  # fmt: skip
     """Fill `looks`, `near`, `here` and `nearest`.
 
-    `at` has the first columns of tiles, things, the player's row and column, and the decisions to
-    go to a tile; how many kinds of tile and of collision there are; and rows and columns of tiles.
+    `at` contains the first columns of tiles, things, the player's row and column, and the decisions
+    to go to a tile; the numbers of tile kinds and collisions; and the rows and columns of tiles.
     """
     tiles, things, row, column, go_to = at[0], at[1], at[2], at[3], at[4]
     kinds, collisions, height, width = at[5], at[6], at[7], at[8]
@@ -65,7 +65,7 @@ def see_rooms(
         for place in range(side * side):
             ty, tx = y + place // side - side // 2, x + place % side - side // 2
             inside = 0 <= ty < height and 0 <= tx < width
-            # Beyond the buffer its last tile, which no room uses.
+            # Outside the buffer: its last tile, which no room uses.
             t = ty * width + tx if inside else size - 1
             near[b, place, :] = looks[b, t, :]
         for k in range(things_known):
@@ -80,9 +80,9 @@ def see_rooms(
 
 @compiled(_of(_F32, 2), _of(_U16, 3), _INT, _of(_F32, 2))
 def look_up(table: Float32, rows: Codes, begin: Int, out: Float32) -> None:
-    """Write the sums of the table's `rows [B, S, M]` over M to `out`, from column `begin` on.
+    """Write the sums over M of the table's `rows [B, S, M]` to `out`, starting at column `begin`.
 
-    The table's width is a multiple of 8, which the compiler makes one instruction of.
+    The table's width is a multiple of 8, so that the compiler vectorizes the loops over 8 columns.
     """
     width = table.shape[1]
     for b in range(rows.shape[0]):
@@ -99,7 +99,7 @@ def look_up(table: Float32, rows: Codes, begin: Int, out: Float32) -> None:
 
 @compiled(_of(_F32, 2), _of(_U16, 3), _INT, _of(_F32, 2))
 def add_up(table: Float32, rows: Codes, begin: Int, gradient: Float32) -> None:
-    """Add the gradient of what `look_up` wrote to the one of its table."""
+    """Add the gradient of the output of `look_up` to the gradient of its table."""
     width = table.shape[1]
     for b in range(rows.shape[0]):
         for s in range(rows.shape[1]):
@@ -118,9 +118,9 @@ def add_up(table: Float32, rows: Codes, begin: Int, gradient: Float32) -> None:
 def score_tiles(
     of_places: Float32, of_looks: Float32, looks: Codes, here: Codes, places: Codes, out: Float32
 ) -> None:
-    """Write each tile's score to `out [B, T]`: that of its place, and of its three looks.
+    """Write each tile's score to `out [B, T]`: the sum of those of its place and its three looks.
 
-    `places [T, T]` are the positions of all tiles relative to each.
+    `places [T, T]` are the positions of all tiles relative to each tile.
     """
     for b in range(looks.shape[0]):
         for t in range(looks.shape[1]):
@@ -138,7 +138,7 @@ def spread_scores(
     of_places: Float32, of_looks: Float32, looks: Codes, here: Codes, places: Codes,
     gradient: Float32,
 ) -> None:  # fmt: skip
-    """Add the gradient of `score_tiles` to those of its two arguments."""
+    """Add the gradient of `score_tiles` to the gradients of its first two arguments."""
     for b in range(looks.shape[0]):
         for t in range(looks.shape[1]):
             of_places[b, places[here[b], t]] += gradient[b, t]

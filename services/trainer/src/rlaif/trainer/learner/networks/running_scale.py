@@ -1,4 +1,4 @@
-"""Running statistics of a network's inputs and returns, as buffers next to its weights."""
+"""Running statistics of a network's inputs and returns, stored as buffers of the module."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from torch import Tensor, nn
 from rlaif.trainer.learner.networks.decision_layout import MAX_DEVIATIONS, MIN_DEVIATION
 
 _KEPT = 0.97
-"""Decay of the statistics per update: about the last 30 updates count."""
+"""Decay of the statistics per update: averages about the last 30 updates."""
 
 _MIN_SPREAD = 0.01
 
 
 class RunningScale(nn.Module):
-    """Normalizes inputs by the mean and deviation of all rows observed, clipped at 5 deviations.
+    """Normalizes inputs by the mean and deviation of all observed rows; clips at 5 deviations.
 
     The statistics are updated by the algorithm of Chan et al. 1983.
     """
@@ -25,13 +25,13 @@ class RunningScale(nn.Module):
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        # No float64: RLlib brings weights back as float32.
+        # No float64, because RLlib restores weights as float32.
         self.register_buffer("mean", torch.zeros(size))
         self.register_buffer("variance", torch.zeros(size))
         self.register_buffer("count", torch.zeros((), dtype=torch.int64))
 
     def forward(self, rows: Tensor) -> Tensor:
-        """`[B, size]`; the rows themselves before the first `observe`."""
+        """Return normalized rows, `[B, size]`; unchanged rows before the first `observe`."""
         if self.count == 0:
             return rows
         return ((rows - self.mean) / self.deviation).clamp(-MAX_DEVIATIONS, MAX_DEVIATIONS)
@@ -51,8 +51,8 @@ class RunningScale(nn.Module):
     def observe_for(self, layers: Sequence[nn.Linear], rows: Tensor) -> None:
         """Observe rows and adapt `layers`, whose first inputs are scaled, to keep their outputs.
 
-        The first rows do not adapt them: a new network is to begin with normalized inputs. Outputs
-        of clipped inputs may change.
+        The first rows do not adapt them, because a new network must start with normalized inputs.
+        Outputs of clipped inputs may change.
         """
         begins, mean, deviation = self.count == 0, self.mean.clone(), self.deviation.clone()
         self.observe(rows)
@@ -68,7 +68,7 @@ class ValueHead(nn.Module):
     """The last layer of a critic, which learns normalized values.
 
     PopArt (van Hasselt et al. 2016, arXiv 1602.07714): when the statistics change, the layer is
-    adapted so that its values do not. Inputs and outputs are in the units of the returns.
+    adapted so that its outputs do not. Outputs and targets are in the units of the returns.
     """
 
     mean: Tensor
@@ -85,7 +85,7 @@ class ValueHead(nn.Module):
         self.register_buffer("updates", torch.zeros((), dtype=torch.int64))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Values `[B, 1]` in the units of the returns."""
+        """Return values, `[B, 1]`, in the units of the returns."""
         values: Tensor = self.linear(features) * self.spread + self.mean
         return values
 
@@ -104,7 +104,7 @@ class ValueHead(nn.Module):
 
 
 def _take_in(mean: Tensor, variance: Tensor, rows: Tensor, share: float) -> None:
-    """Update the statistics to those of a mixture in which `rows` have a share, 0 to 1."""
+    """Update the statistics to those of a mixture in which `rows` have a `share` of 0 to 1."""
     apart = rows.mean(0) - mean
     spread = rows.var(0, unbiased=False) + (1 - share) * apart**2
     variance.copy_((1 - share) * variance + share * spread)

@@ -1,1 +1,1 @@
-"""Who plays: runners in this process, in child processes or on a Ray cluster, without torch."""
+"""Runners in this process, in child processes or on a Ray cluster; without torch."""

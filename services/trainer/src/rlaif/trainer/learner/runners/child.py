@@ -1,7 +1,7 @@
-"""A runner in a child process: pickled calls and answers over a socket.
+"""A runner in a child process, which exchanges pickled calls and results over a socket.
 
-Started as `python -m rlaif.trainer.learner.runners.child FD PARENT`. It ends with its parent, also
-in the middle of a call. Pickles may be read: both ends are this program, and no other process has
+Started as `python -m rlaif.trainer.learner.runners.child FD PARENT`. It ends with its parent, even
+during a call. Unpickling is safe: both ends are this program, and no other process has access to
 the socket.
 """
 
@@ -42,7 +42,7 @@ class ChildProcess:
                 answer.set_exception(self._loss())
                 return answer
             self._waiting.append(answer)
-        # If this fails, the reader finds the end of the stream.
+        # If this fails, the reader will detect the end of the stream.
         with contextlib.suppress(OSError):
             self._pipe.send_bytes(message)
         return answer
@@ -51,14 +51,14 @@ class ChildProcess:
         if not self._has_answered:
             raise self._loss()
         self.kill()
-        # The last bit is set, since 0 is the first life.
+        # The last bit is set, as 0 is the first life.
         self._start(life=int.from_bytes(os.urandom(3)) | 1)
 
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
         self._reader.join()
-        self._pipe.close()  # not by the reader: a call may be sending
+        self._pipe.close()  # not by the reader, as a call may be sending
 
     def stop(self) -> None:
         done([self.call(EmulatorRunner.stop)], _STOP_SECONDS)
@@ -110,7 +110,7 @@ class ChildProcess:
 
 
 def main(arguments: list[str]) -> None:
-    """Execute calls until the parent ends."""
+    """Build a runner and execute calls until the parent ends."""
     end_with(int(arguments[1]))
     sys.stdout, sys.stderr = disk.lossy_text(1), disk.lossy_text(2)
     pipe = Connection(int(arguments[0]))
@@ -138,7 +138,7 @@ def _receive(pipe: Connection, calls: "SimpleQueue[bytes]") -> None:
 
 
 def _as_sent(error: Exception) -> Exception:
-    """The error, or one with its text if it cannot be pickled."""
+    """Return the error, or a RuntimeError with its text if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

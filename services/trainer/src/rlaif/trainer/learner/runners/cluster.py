@@ -16,7 +16,7 @@ _STOP_SECONDS = 60.0
 
 @contextmanager
 def joined(address: str | None) -> Iterator[None]:
-    """Join a running cluster."""
+    """Join a running cluster for the duration of the context."""
     ray.init(address=address, log_to_driver=False, logging_level="ERROR")
     try:
         yield
@@ -25,7 +25,7 @@ def joined(address: str | None) -> Iterator[None]:
 
 
 class RunnerActor:
-    """The actor of a runner, which Ray restarts when it is lost."""
+    """The actor of a runner; Ray restarts lost actors."""
 
     def __init__(self, config: RunnerConfig, number: int) -> None:
         self._config, self._number = config, number
@@ -37,11 +37,11 @@ class RunnerActor:
 
 
 def _life() -> int:
-    """0 in an actor's first process, a unique number in one that replaces a lost one."""
+    """Return 0 in an actor's first process, a unique number in a replacement."""
     context = ray.get_runtime_context()
     if not context.was_current_actor_reconstructed:
         return 0
-    # Six digits keep ids short; the last bit is set, since 0 is taken.
+    # Six digits keep ids short; the last bit is set, as 0 is used.
     return int(context.get_worker_id()[:6], 16) | 1
 
 
@@ -68,7 +68,7 @@ class ActorLink:
         return answer
 
     def restart(self) -> None:
-        """Ray does, as soon as a node has room."""
+        """Do nothing: Ray restarts the actor as soon as a node has capacity."""
 
     def kill(self) -> None:
         ray.kill(self.actor, no_restart=False)

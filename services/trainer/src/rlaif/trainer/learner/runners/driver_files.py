@@ -1,4 +1,4 @@
-"""The files of the run and of its settings, for runners on other machines of a Ray cluster."""
+"""File server for runners on other machines of a Ray cluster."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from rlaif.trainer.run_folder.live_files import SCREENS, ScreenMirror, ScreenUpdate
 
 ANSWER_SECONDS = 60.0
-"""Maximum time that a runner waits; the first call waits for the actor to start."""
+"""Maximum wait of a runner for a result; the first call includes the start of the actor."""
 
 _SCREENS = "screens"
-"""Concurrency group of the actor: screens do not wait for other files."""
+"""Concurrency group of the actor, so that screens do not wait for other files."""
 
 
 class DriverFiles:
-    """The actor on the driver's node through which runners on other machines reach its files.
+    """Actor on the driver's node that gives runners on other machines access to its files.
 
-    They read the files that settings name, and show their screens.
+    Runners read the files named in the settings and write their screens.
     """
 
     def __init__(self, directory: Path) -> None:
         self._screens = ScreenMirror(directory / SCREENS)
 
     def read(self, path: Path) -> dict[str, bytes]:
-        """The files of a folder by name, or a single file under the name ""."""
+        """Return the files of a folder by name, or a single file under the name ""."""
         found = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
         return {"" if each == path else each.name: each.read_bytes() for each in found}
 
@@ -44,7 +44,7 @@ class RunningDriverFiles:
     """A running actor, which ends with the last reference to this object.
 
     Attributes:
-        name: For the runners.
+        name: Actor name, which the runners need.
     """
 
     name: str
@@ -68,7 +68,7 @@ class RunningDriverFiles:
 
 
 class RemoteDriverFiles:
-    """The methods of `DriverFiles`, called on the actor; ConnectionError without an answer."""
+    """Calls methods of `DriverFiles` on the actor; raises ConnectionError if it fails."""
 
     def __init__(self, name: str) -> None:
         self._name = name

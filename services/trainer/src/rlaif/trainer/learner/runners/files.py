@@ -1,4 +1,4 @@
-"""What a runner reads of the run: its directory, or the driver's if that is elsewhere."""
+"""A runner's access to the run's files, locally or from the driver's machine."""
 
 import hashlib
 import tempfile
@@ -14,7 +14,7 @@ from rlaif.trainer.run_folder.live_files import SCREENS, ScreenSource
 from rlaif.trainer.settings.learning import CurriculumSettings
 
 _SHOW_SECONDS = 0.1
-"""Minimum time between two updates of a runner's screen, each of which takes 1.5 ms of CPU."""
+"""Minimum time between two updates of a runner's screen; an update takes 1.5 ms of CPU time."""
 
 
 class RunnerFiles:
@@ -25,12 +25,12 @@ class RunnerFiles:
     """
 
     def __init__(self, driver: str) -> None:
-        """Read the files of `driver`, the name of a `DriverFiles`; empty: of this machine."""
+        """Use the `DriverFiles` actor named `driver`; local files if the name is empty."""
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._closed = threading.Event()
         self.driver: Any = None
         if driver:
-            # Imported here, for runners on the driver's machine need no Ray.
+            # Imported here, because runners on the driver's machine do not need Ray.
             from rlaif.trainer.learner.runners.driver_files import RemoteDriverFiles
 
             self.driver = RemoteDriverFiles(driver)
@@ -52,7 +52,7 @@ class RunnerFiles:
     def show_screens(self, env: EnvConfig, runner: int) -> None:
         if self.driver is None or env.screens is None or env.game.watch_fps <= 0:
             return
-        # Twice as often as pictures are drawn, or some would be missed.
+        # Twice the picture rate, so that no picture is missed.
         pause = max(_SHOW_SECONDS, 0.5 / env.game.watch_fps)
         show = partial(self._show, env.screens, runner, pause)
         threading.Thread(target=show, name="screens", daemon=True).start()
@@ -78,5 +78,5 @@ class RunnerFiles:
             try:
                 if (update := source.update()) is not None:
                     source.watch(self.driver.show(update))
-            except OSError:  # no answer, or a full disk: shown again later
+            except OSError:  # connection lost or disk full: retried
                 source = ScreenSource(folder, runner)

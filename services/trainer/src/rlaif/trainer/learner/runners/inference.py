@@ -1,7 +1,7 @@
-"""The forward pass of a policy for a few rows, as the sampling loop needs it at every decision.
+"""The forward pass of a policy for the few rows of a sampling step.
 
-In numpy and without torch, whose modules take several times as long for 8 rows, and 300 MB in every
-runner. Both agree up to float32's rounding. Only a policy that reads pictures is run by torch.
+It uses numpy, because torch takes several times as long for 8 rows and 300 MB in every runner. The
+results agree up to float32 rounding. Only policies that read pictures use torch.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from rlaif.trainer.play.config import EnvConfig
 Float32 = npt.NDArray[np.float32]
 
 Weights = Mapping[str, Any]
-"""Parameters and buffers by name, as arrays or numbers; those of the critic are ignored."""
+"""Parameters and buffers by name, as arrays or numbers; the critic's are ignored."""
 
 
 class Policy(Protocol):
@@ -32,17 +32,17 @@ class Policy(Protocol):
         pictures: npt.NDArray[np.uint8] | None = None,
         policy_inputs: Float32 | None = None,
     ) -> Float32:
-        """`[N, A]` logits of `[N, 128]` observations.
+        """Return logits `[N, A]` for observations `[N, 128]`.
 
-        `pictures` are `[N, 4, 72, 80]`, `policy_inputs` `[N, SIZE]`, for policies that read them.
+        For policies that read them, `pictures` are `[N, 4, 72, 80]`, `policy_inputs` `[N, SIZE]`.
         """
         ...
 
 
 def policy_for(env: EnvConfig) -> Policy:
-    """The policy that plays in such environments."""
+    """Return a policy, still without weights, for these environments."""
     if env.pictures:
-        # Imported here, for it alone needs torch.
+        # Imported here, because only this policy needs torch.
         from rlaif.trainer.learner.networks.button_networks import PicturePolicy
 
         policy: Policy = PicturePolicy()
@@ -51,7 +51,7 @@ def policy_for(env: EnvConfig) -> Policy:
 
 
 class _Linear:
-    """A layer of these weights."""
+    """A linear layer with given weights."""
 
     def __init__(self, weights: Weights, name: str) -> None:
         self._weights: Float32 = np.asarray(weights[f"{name}.weight"]).T.copy()
@@ -65,10 +65,10 @@ class _Linear:
 
 
 class ButtonPolicy:
-    """RLlib's MLP: layers with tanh and a last one without."""
+    """RLlib's MLP: tanh layers and a linear output layer."""
 
     def load(self, weights: Weights) -> None:
-        # A critic with layers of its own has an encoder of its own.
+        # A critic with its own layers has its own encoder.
         encoders = ("encoder.actor_encoder.", "encoder.encoder.")
         names = [name for name in weights if name.startswith(encoders) and name.endswith(".weight")]
         self._hidden = [_Linear(weights, name.removesuffix(".weight")) for name in sorted(names)]
@@ -97,7 +97,7 @@ class DecisionPolicy:
     """`rlaif.trainer.learner.networks.decision_module` without its critic."""
 
     def load(self, weights: Weights) -> None:
-        # Copies: the learner continues to update its own, in this process, too.
+        # Copies, because the learner updates its weights in place, maybe in this process.
         array = {name: np.array(each) for name, each in weights.items()}
         self._scales = bool(array["scale.count"].any())
         self._mean = array["scale.mean"]
@@ -116,7 +116,7 @@ class DecisionPolicy:
         pictures: npt.NDArray[np.uint8] | None = None,
         policy_inputs: Float32 | None = None,
     ) -> Float32:
-        """`layout.NEVER` where a decision is not allowed."""
+        """Return logits, with `layout.NEVER` where a decision is not allowed."""
         assert policy_inputs is not None
         room = layout.see_rooms(policy_inputs)
         features = self._features(observations, policy_inputs, room)
@@ -126,12 +126,12 @@ class DecisionPolicy:
         kernels.score_tiles(*scored, room.looks, room.here, _TILE_PLACES, scores)
         logits = np.concatenate([self._named(features), scores], axis=1)
         allowed = policy_inputs[:, ALLOWED] > 0.5
-        # Logits must be finite also for rows that are not from play and allow nothing.
+        # Logits must also be finite in rows that are not from play and allow no decision.
         logits[~allowed & allowed.any(axis=1, keepdims=True)] = layout.NEVER
         return logits
 
     def _features(self, observations: Float32, inputs: Float32, room: layout.RoomsSeen) -> Float32:
-        """Features of the state, `[N, hidden]`."""
+        """Return features of the state, `[N, hidden]`."""
         if self._scales:
             observations = (observations - self._mean) / self._deviation
             np.clip(observations, -layout.MAX_DEVIATIONS, layout.MAX_DEVIATIONS, out=observations)
@@ -154,7 +154,7 @@ class DecisionPolicy:
 
 
 def log_probabilities(logits: Float32, actions: npt.NDArray[np.int64]) -> Float32:
-    """Log probability of each action, `[...] float32`, of `[..., A]` logits."""
+    """Return the log probability of each action, `[...] float32`, for logits `[..., A]`."""
     top = logits.max(axis=-1)
     total = np.log(np.exp(logits - top[..., None]).sum(axis=-1)) + top
     chosen = np.take_along_axis(logits, actions[..., None], axis=-1)[..., 0]

@@ -1,4 +1,4 @@
-"""The runners of a run, as many as its settings say and where they say."""
+"""Configuration and start of the runners of a run."""
 
 from collections.abc import Callable
 
@@ -17,11 +17,11 @@ def runner_config(
     exploring: int = 0,
     resumes: bool = False,
 ) -> RunnerConfig:
-    """What the runners of a run are built of; `files` is a name for those on other machines.
+    """Return the configuration of the runners; `files` is the file server for other machines.
 
-    So many environments of all of them are `exploring`; the search for them is opened separately.
+    `exploring` is the total number of environments that explore; their search is opened separately.
 
-    With `resumes` the runners are given saved games before they sample.
+    With `resumes`, the runners receive saved games before they sample.
     """
     return RunnerConfig(
         env=env,
@@ -41,15 +41,15 @@ def runner_config(
 
 
 def open_runners(config: RunnerConfig, count: int, *, on_cluster: bool = False) -> RunnerPool:
-    """Start `count` runners, or one in this process if that is 0; returns before they are ready.
+    """Start `count` runners, or one in this process if it is 0; returns before they are ready.
 
-    They are child processes, or actors of the Ray cluster that this process has joined.
+    Runners are child processes, or actors of the Ray cluster that this process has joined.
     """
     if not count:
         return RunnerPool({ALONE: InProcess(config)})
     link: Callable[[RunnerConfig, int], Link] = ChildProcess
     if on_cluster:
-        # Imported here, for runners on this machine need no Ray.
+        # Imported here, because runners on this machine do not need Ray.
         from rlaif.trainer.learner.runners.cluster import ActorLink
 
         link = ActorLink

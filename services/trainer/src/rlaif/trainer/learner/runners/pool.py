@@ -1,7 +1,7 @@
-"""The runners of a run: calls out, answers in, and replacements of lost runners.
+"""The pool of a run's runners: sends calls, collects results and replaces lost runners.
 
-A runner executes one call after the other, in the order of the calls. So weights that are sent
-after a request to play count from the next request on.
+A runner executes calls one at a time, in order. Weights that are sent after a request to play are
+therefore used from the next request on.
 """
 
 import time
@@ -12,30 +12,30 @@ from typing import Any, Protocol
 from rlaif.trainer.learner.runners.runner import EmulatorRunner, RunnerConfig
 
 Call = Callable[[EmulatorRunner], Any]
-"""What a runner executes; pickled unless the runner is in this process."""
+"""Function that a runner executes; pickled unless the runner is in this process."""
 
 ALONE = 0
-"""Number of the only runner if it is in this process; others count from 1."""
+"""Number of a runner in this process, which is the only one; others are numbered from 1."""
 
 RESTART_SECONDS = 30.0
-"""How long an iteration waits for replacements while no runner plays."""
+"""Time that an iteration waits for replacements if no runner is healthy."""
 
 _PAUSE_SECONDS = 0.2
 
 
 class LostRunnerError(Exception):
-    """A runner ended before it answered."""
+    """A runner ended before it returned a result."""
 
 
 class Link(Protocol):
     """A connection to a runner."""
 
     def call(self, call: Call) -> "Future[Any]":
-        """Queue a call; its answer, what it raised, or `LostRunnerError`."""
+        """Queue a call; returns its result, its exception, or `LostRunnerError`."""
         ...
 
     def restart(self) -> None:
-        """Start a lost runner again; LostRunnerError if that has failed before."""
+        """Restart a lost runner; raises `LostRunnerError` if its last start failed."""
         ...
 
     def kill(self) -> None: ...
@@ -46,7 +46,7 @@ class Link(Protocol):
 
 
 class InProcess:
-    """A runner in this process, which executes a call at once."""
+    """A runner in this process, which executes calls immediately."""
 
     def __init__(self, config: RunnerConfig) -> None:
         self.runner = config.build(ALONE)
@@ -72,7 +72,7 @@ class RunnerPool:
     """Numbered runners, of which some may be lost."""
 
     def __init__(self, links: dict[int, Link]) -> None:
-        """Take over runners that may still be starting; `wait_until_ready` waits for them."""
+        """Create a pool of runners that may still be starting (`wait_until_ready`)."""
         self._links = links
         self._starting = {n: link.call(ready) for n, link in links.items()}
         self._healthy: set[int] = set()
@@ -96,7 +96,7 @@ class RunnerPool:
         return sorted(self._healthy)
 
     def wait_until_ready(self) -> None:
-        """Wait for all runners; raises what one raised in its start."""
+        """Wait for all runners; raises the error of a runner whose start failed."""
         for number, answer in self._starting.items():
             answer.result()
             self._healthy.add(number)
@@ -107,13 +107,13 @@ class RunnerPool:
         return self.order_of(dict.fromkeys(self.healthy, call))
 
     def order_of(self, calls: Mapping[int, Call]) -> dict[int, "Future[Any]"]:
-        """Queue one call on each of some runners."""
+        """Queue one call on each of the given runners."""
         return {number: self._links[number].call(call) for number, call in calls.items()}
 
     def answers(self, ordered: dict[int, "Future[Any]"], seconds: float | None = None) -> list[Any]:
-        """Wait for answers, in the order of the runners; lost runners give none.
+        """Wait for results and return them by runner number, without those of lost runners.
 
-        A runner that does not answer in time is lost, too. Raises what a call raised.
+        A runner that does not return in time is lost, too. Raises the exception of a call.
         """
         wait(ordered.values(), seconds)
         found = []
@@ -132,9 +132,9 @@ class RunnerPool:
         return self.answers(self.order(call), seconds)
 
     def restore(self, greeting: Callable[[], Call], seconds: float = RESTART_SECONDS) -> list[int]:
-        """Restart lost runners and return those that are back, which are sent `greeting()`.
+        """Restart lost runners, send `greeting()` to those that are ready, and return these.
 
-        Waits only if no runner plays: the machine of a lost one may be away for hours.
+        Waits only if no runner is healthy, because a lost machine may be absent for hours.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -151,7 +151,7 @@ class RunnerPool:
             time.sleep(_PAUSE_SECONDS)
 
     def _started(self) -> list[int]:
-        """The runners whose start has ended well since the last call."""
+        """Return the runners that have started successfully since the last call."""
         back = []
         for number, answer in list(self._starting.items()):
             if answer.done():
@@ -169,9 +169,9 @@ class RunnerPool:
 
 
 def done(answers: Iterable["Future[Any]"], seconds: float) -> bool:
-    """Wait at most `seconds`; whether all answers are there."""
+    """Wait for at most `seconds`; returns whether all results are available."""
     return not wait(answers, seconds).not_done
 
 
 def ready(runner: EmulatorRunner) -> None:
-    """The runner has been built."""
+    """Do nothing; as a call, it returns when the runner has been built."""

@@ -1,6 +1,6 @@
-"""Sampling: N emulators stepped together, one batched forward pass per vector step.
+"""Samples with N emulators in lockstep and one batched forward pass per step.
 
-It fills preallocated arrays, where RLlib's runner builds episode objects step by step.
+It fills preallocated arrays, whereas RLlib's runner builds episode objects step by step.
 """
 
 import gc
@@ -59,13 +59,13 @@ class StopAskedError(Exception):
 
 
 def never() -> bool:
-    """No stop is requested."""
+    """Return False: a stop is never requested."""
     return False
 
 
 @dataclass(frozen=True)
 class RunnerRewardModel:
-    """A reward model for the runners; `data` is its file."""
+    """A reward model for the runners; `data` is the content of its file."""
 
     version: int
     sha256: str
@@ -86,18 +86,18 @@ class AssistConfig:
 
 @dataclass(frozen=True)
 class RunnerConfig:
-    """What a runner is built of; pickled to its process.
+    """Configuration of a runner; sent to its process as a pickle.
 
     Attributes:
         count: Number of environments.
-        gamma: PPO's discount.
-        files: Name of the `DriverFiles` of the run, for a runner on another machine; else empty.
+        gamma: PPO's discount factor.
+        files: Name of the run's `DriverFiles` actor for runners on other machines; else empty.
         runners: Number of runners of the run.
-        exploring: How many of the environments of all of them explore; they play the decisions of
-            the search.
-        curriculum: None: without one.
+        exploring: Total number of environments, over all runners, that explore: they play the
+            decisions of the search.
+        curriculum: None without a curriculum.
         resumes: No episode begins before `load_state_dict` or the first fragment.
-        by: The class of the runner.
+        by: Class of the runner.
     """
 
     env: EnvConfig
@@ -124,8 +124,8 @@ class EmulatorRunner:
         number: 0 in the training process, else from 1.
         files: Access to the files of the run and of its settings.
         policy: The policy, once it has been given weights.
-        stop_asked: Whether a stop was requested; the training process's own runner asks before each
-            decision.
+        stop_asked: Whether a stop was requested; called before each decision by a runner in the
+            training process.
     """
 
     stop_asked: Callable[[], bool] = staticmethod(never)
@@ -133,7 +133,7 @@ class EmulatorRunner:
     def __init__(self, config: RunnerConfig, number: int, life: int = 0) -> None:
         """Build the emulators.
 
-        `life` is 0 in a runner's first process and a unique number in one that replaces it.
+        `life` is 0 in a runner's first process and a unique number in a replacement.
         """
         self.config, self.number, self._life = config, number, life
         self._vector: EmulatorVector | None = None
@@ -176,15 +176,15 @@ class EmulatorRunner:
         )
         self.files.show_screens(env, number)
         if number:
-            # All objects so far live as long as this process. To traverse half a million of them
-            # takes the garbage collector a quarter of a second.
+            # Existing objects live as long as this process. The garbage collector would need 0.25 s
+            # to traverse half a million of them.
             gc.collect()
             gc.freeze()
 
     def _follow(
         self, curriculum: CurriculumSettings | None, env: EnvConfig, game: GameEnv, n: int
     ) -> EpisodeFollower:
-        # Squares of several worlds would be counted together.
+        # Squares of different worlds must not be counted together.
         counts = PlaceCounts() if env.game.has_many_worlds else self._places
         places = PlaceFollower(counts, game)
         if curriculum is None:
@@ -202,7 +202,7 @@ class EmulatorRunner:
             self._course.follow(demonstrations)
 
     def set_weights(self, weights: Weights, version: int) -> None:
-        """Play by these weights, which `version` updates have made."""
+        """Use these weights from now on; `version` is the number of updates behind them."""
         self.policy.load(weights)
         self._policy_version = version
 
@@ -219,9 +219,9 @@ class EmulatorRunner:
     ) -> Fragment:
         """Play `steps` decisions in every environment.
 
-        `job` is for the environments that explore, `places` are the counts of the whole run.
-        `capture_quota` is shared by all `runners`; the disagreement of `model` decides on captures,
-        and its shaping rewards are published.
+        `job` is for the environments that explore; `places` are the visit counts of the run.
+        `capture_quota` is shared by all `runners`. Captures are selected by the disagreement of
+        `model`, whose shaping rewards are published.
 
         Raises:
             StopAskedError: A stop was requested; the fragment is lost.
@@ -240,7 +240,7 @@ class EmulatorRunner:
         choices = int(actions_of(self.config.env.game).n)
         logits = np.zeros((steps, count, choices), dtype=np.float32)
         actions = np.zeros((steps, count), dtype=np.int64)
-        # The largest of logits plus Gumbel noise is a draw from their softmax.
+        # The argmax of logits plus Gumbel noise is a sample from their softmax.
         noise = self._policy_rng.gumbel(size=(steps, own, choices))
         for t in range(steps):
             if self.stop_asked():
@@ -287,7 +287,7 @@ class EmulatorRunner:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """State of all games between two fragments, as plain values; 40 ms per game."""
+        """Return the state of all games between two fragments as plain values; 40 ms per game."""
         return {
             "runner": self.number,
             "policy_rng": self._policy_rng.bit_generator.state,
@@ -297,9 +297,9 @@ class EmulatorRunner:
         }
 
     def load_state_dict(self, saved: dict[str, Any]) -> str | None:
-        """Resume in the middle of the episodes, or begin new ones and return the reason."""
+        """Resume the saved episodes, or begin new ones and return the reason."""
         if saved.get("course") is not None and self._course is None:
-            return "it was saved with a curriculum and resumes without"
+            return "the checkpoint has a curriculum, but the run has none"
         try:
             why = self._games.load_state_dict(saved["vector"])
         except (KeyframeError, SaveStateError) as error:
@@ -323,7 +323,7 @@ class EmulatorRunner:
 def assistance_of(
     config: AssistConfig | None, env: EnvConfig, games: Sequence[GameEnv], *, runner: int, seed: int
 ) -> Assistance | None:
-    """The assistance of a runner; the planner connects with its first question."""
+    """Return the assistance of a runner, if any; the planner connects on its first request."""
     planner = None if config is None else open_planner(config.planner)
     if config is None or planner is None:
         return None
@@ -339,10 +339,10 @@ def assisted_by(
     runner: int,
     seed: int,
 ) -> Assistance:
-    """The assistance of a runner by this planner."""
+    """Return the assistance of a runner by this planner."""
     cartridge, guidance = games[0].cartridge, config.guidance
     if env.game.rom_path is not None:
-        use_worlds(env.game.rom_path.parent.parent)  # the guide of a world lies beside it
+        use_worlds(env.game.rom_path.parent.parent)  # a world's guide is stored next to it
     words = words_of(cartridge.game, cartridge.data)
     limits = OptionLimits().scaled(env.game.frame_skip)
     drawn_from = [seed, runner, env.attempt, *([env.life] if env.life else [])]
@@ -365,7 +365,7 @@ def assisted_by(
 
 
 def disagreement_by(answers: PotentialFunction) -> Disagreement | None:
-    """Standard deviation over the networks of an ensemble; None for a single network."""
+    """Return a function for the deviation over an ensemble; None for a single network."""
 
     def measure(observations: Float32) -> float:
         return float(answers.normalised(observations).std(axis=0).mean())
@@ -375,8 +375,8 @@ def disagreement_by(answers: PotentialFunction) -> Disagreement | None:
 
 
 def share(segments: int, *, parts: int, part: int, turn: int) -> int:
-    """One part's share of a grant; the shares of all `parts` add up to it.
+    """Return a part's share of a grant; the shares of all `parts` add up to the grant.
 
-    `turn` rises from grant to grant, so that the remainder goes to each part in turn.
+    `turn` increases with each grant, so that the remainder goes to the parts in turn.
     """
     return (segments + (part + turn) % parts) // parts

@@ -1,4 +1,4 @@
-"""Fragments of all runners: ordered, and collected when they are complete."""
+"""Orders fragments from all runners and collects complete batches."""
 
 import time
 from collections import deque
@@ -16,7 +16,7 @@ from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.reward_models import RewardModel
 
 MAX_AHEAD = 2
-"""So that a runner continues at once when it has finished its part, however long others need."""
+"""Maximum number of ordered batches; with two, no runner waits for slower runners."""
 
 _POLL_SECONDS = 0.2
 
@@ -24,19 +24,19 @@ _POLL_SECONDS = 0.2
 class FragmentSampler:
     """Orders batches of fragments from all healthy runners and collects them.
 
-    The learner may work on a batch while the next ones are played. A lost runner contributes
-    nothing; it is replaced before the next iteration. A runner in this process plays when a batch
-    is ordered.
+    The learner may process a batch while the next ones are played. Fragments of a lost runner are
+    missing; it is replaced before the next iteration. A runner in this process plays during
+    `order`.
 
     Attributes:
-        held: Collected batches that wait for `collect`, such as those of a checkpoint.
-        gap: The next fragments do not continue the ones before them.
+        held: Complete batches that `collect` has not returned, such as those of a checkpoint.
+        gap: Whether the next fragments do not continue the previous ones.
         stop_asked: Whether a stop was requested; polled while fragments are played.
         interrupted: Whether games stopped in the middle of a fragment and cannot be saved.
     """
 
     def __init__(self, runners: RunnerPool, *, count: int, timeout: float) -> None:
-        """`count` is the number of environments of a runner."""
+        """`count` is the number of environments per runner, `timeout` the limit in seconds."""
         self._runners, self._count, self._timeout = runners, count, timeout
         self._pending: deque[dict[int, Future[Fragment]]] = deque()
         self.held: deque[list[Fragment]] = deque()
@@ -46,7 +46,7 @@ class FragmentSampler:
 
     @property
     def ahead(self) -> int:
-        """Number of batches that were ordered and not collected."""
+        """Number of batches that are ordered and not yet collected."""
         return len(self._pending) + len(self.held)
 
     def order(
@@ -58,13 +58,13 @@ class FragmentSampler:
         model: RewardModel | None = None,
         more: Callable[[int], Mapping[str, Any]] = lambda runner: {},
     ) -> None:
-        """Request a batch from all healthy runners, to be played after the ones before it.
+        """Order a batch from all healthy runners, which play it after earlier batches.
 
         `batch_size`, in environment steps, is rounded up to whole rows of all environments;
-        `capture_quota` is the one of all runners; `more` gives further arguments for each.
+        `capture_quota` is shared by all runners; `more` returns further arguments for a runner.
 
         Raises:
-            StopAskedError: A stop was requested while the runner in this process played.
+            StopAskedError: A stop was requested while a runner in this process played.
         """
         assert len(self._pending) < MAX_AHEAD, "collect first"
         runners = max(1, len(self._runners.healthy))
@@ -89,7 +89,7 @@ class FragmentSampler:
         self._pending.append(ordered)
 
     def collect(self) -> list[Fragment]:
-        """The oldest batch, in the order of the runners; empty if all of them were lost.
+        """Return the oldest batch, sorted by runner; empty if all runners were lost.
 
         Raises:
             StopAskedError: A stop was requested before the batch was complete.
@@ -101,16 +101,16 @@ class FragmentSampler:
         return fragments
 
     def forget(self, runners: Iterable[int]) -> None:
-        """Drop the requests of replaced runners; their loss is no fault of the replacements."""
+        """Drop the requests to replaced runners, so that these do not affect the replacements."""
         for ordered in self._pending:
             for number in runners:
                 ordered.pop(number, None)
 
     def hold(self, patience: float | None = None) -> list[list[Fragment]]:
-        """Wait until the runners are idle and keep what they played for `collect`.
+        """Wait until the runners are idle; returns their batches, which are kept for `collect`.
 
-        A run that is stopping gives a `patience`, in seconds; if the runners take longer, the games
-        are `interrupted` and nothing is held.
+        A stopping run sets `patience`, in seconds; if the runners take longer, the games are
+        `interrupted` and no batch is returned.
 
         Raises:
             StopAskedError: Without `patience`: a stop was requested before all had finished.
@@ -126,7 +126,7 @@ class FragmentSampler:
         return [] if self.interrupted else list(self.held)
 
     def _answered(self, deadline: float | None = None) -> list[Fragment]:
-        """The oldest pending batch; with a deadline, stop requests are ignored."""
+        """Return the oldest pending batch; with a deadline, stop requests are ignored."""
         ordered, last = self._pending[0], time.monotonic() + self._timeout
         while not done(ordered.values(), _POLL_SECONDS) and (now := time.monotonic()) < last:
             if self.stop_asked() if deadline is None else now > deadline:
