@@ -1,4 +1,4 @@
-"""PyBoy as it comes, and what it has to play: the same inputs as an environment, waits included."""
+"""Bare PyBoy, and scripts of the inputs of an environment, waits included, for it to replay."""
 
 import io
 import warnings
@@ -21,7 +21,7 @@ with warnings.catch_warnings():
 
 @dataclass
 class Episode:
-    """What one environment played: from which state, after which warm-up, which steps.
+    """The play of one environment: start states, warm-ups and steps.
 
     Each step is (action, frames waited).
     """
@@ -39,7 +39,7 @@ class Script:
     digest: str
 
     def frames(self, frame_skip: int, first: int) -> int:
-        """Game frames from step `first` on, with the warm-ups of the episodes that begin there."""
+        """Number of game frames from step `first`, including warm-ups of new episodes."""
         frames = at = 0
         for number, episode in enumerate(self.episodes):
             if number and at >= first:
@@ -53,7 +53,7 @@ class Script:
 def script_of(
     config: EnvConfig, starts: StartSource, rng: np.random.Generator, actions: Sequence[int]
 ) -> Script:
-    """Play `actions` and write down everything that a bare PyBoy needs to play them again."""
+    """Play `actions` and record everything that a bare PyBoy needs to replay them."""
     game = GameEnv(config.game, rng, starts=starts)
     row = np.empty(128, dtype=np.float32)
     episodes = [_begin(game, row)]
@@ -126,19 +126,19 @@ class Bare:
 
 
 class ScriptPlayer:
-    """Plays a script on a bare PyBoy of its own, some steps at a time."""
+    """Plays a script on its own bare PyBoy, in batches of steps."""
 
     def __init__(self, bare: Bare, script: Script, frame_skip: int) -> None:
         self._bare, self._script, self._frame_skip = bare, script, frame_skip
         self.rewind()
 
     def rewind(self) -> None:
-        """Go to the first step of the script."""
+        """Return to the first step of the script."""
         self._episode = self._step = 0
         self._begin()
 
     def play(self, count: int) -> None:
-        """Play the next `count` steps, with the episodes that begin in between."""
+        """Play the next `count` steps, including starts of episodes."""
         while count:
             steps = self._script.episodes[self._episode].steps
             if self._step == len(steps):

@@ -5,7 +5,7 @@
 
 First part: one training (default PPO preset, 2 runners of 8 environments, feedback loop on) with a
 real nats-server and a real HUD on one machine. The pages (hud_pages.py) connect for some iterations
-and disconnect again; one of them requests everything and reads nothing. The first two iterations
+and disconnect again; one of them requests everything but reads nothing. The first two iterations
 after each change are not timed.
 
     frames_lost      share of the frames that a connected healthy page did not receive
@@ -65,13 +65,13 @@ LOWER_BOUNDS = {"throughput_kept", "frames_per_second"}
 SAMPLE_SECONDS = 5.0
 UNTIMED = 2
 KEPT_SEGMENTS = 2_300
-"""More than `SegmentTable` keeps, and than its journal has lines."""
+"""More segments than `SegmentTable` keeps and its journal has lines."""
 SCORED = 10
 
 
 @dataclass
 class Seen:
-    """What pages saw, summed over their turns; and the HUD's memory."""
+    """Counts of all pages, summed over their turns, and the HUD's memory."""
 
     turns: list[dict[str, Any]] = field(default_factory=list)
     ages: Counter[int] = field(default_factory=Counter)
@@ -175,12 +175,12 @@ def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
 
 
 def growth(minutes: list[float]) -> float | None:
-    """Of the last minute over the second, less 1; None when there are too few."""
+    """Relative growth from the second to the last minute; None if there are too few."""
     return round(minutes[-1] / minutes[1] - 1, 4) if len(minutes) > 2 else None
 
 
 def at_share(ages: Counter[int], share: float) -> int | None:
-    """The age that this share of the frames does not exceed."""
+    """The age that the given share of the frames does not exceed."""
     left = share * ages.total()
     for age, count in sorted(ages.items()):
         left -= count
@@ -190,7 +190,7 @@ def at_share(ages: Counter[int], share: float) -> int | None:
 
 
 async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
-    """Text of one page on the pipeline of the demo."""
+    """Measure the text that one page receives from the pipeline of the demo."""
     pipeline = Pipeline(directory, "--hud-port", str(free_ports(1)[0]))
     try:
         await asyncio.to_thread(pipeline.wait_for, READY, seconds=READY_SECONDS)
@@ -214,7 +214,7 @@ async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, An
 
 
 def goes_round(pipeline: Pipeline) -> bool:
-    """Whether segments are scored, so that the page has something to show."""
+    """Whether segments have been scored, so that the page has content."""
     with suppress(httpx.HTTPError):
         return (pipeline.get("hud", "state").json()["loop"]["scored"] or 0) >= SCORED
     return False

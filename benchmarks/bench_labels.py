@@ -1,4 +1,4 @@
-"""Start and training rounds of the reward model with very many scores in the store.
+"""Start and training rounds of the reward model with a large number of scores in the store.
 
     python benchmarks/bench_labels.py                    or: make bench-labels
     python benchmarks/bench_labels.py --scores 5000
@@ -7,9 +7,9 @@ Scores as the judge writes them, 24 kB with the records of nine calls, are writt
 S3 server, in an order that their ids do not follow: eight environments in turns, episodes of 30
 segments. Observations are shared by many segments, and manifests are written only for scores that
 the service keeps; one that it reads besides would be a skipped score and ends the benchmark. Then a
-process of its own reads them with the service's own class:
+separate process reads them with the service's own class:
 
-    start       the first poll: all keys are listed, what is kept is read
+    start       the first poll: all keys are listed, the kept scores are read
     look        a poll for one new score that an event named; half of the polls also list a page of
                 all keys
     …cpu…       CPU time of these
@@ -65,7 +65,7 @@ def segment_ids(first: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def ids_of(number: int) -> tuple[str, str]:
-    """(episode id, segment id) of the n-th segment: environments play in turns."""
+    """(episode id, segment id) of the n-th segment: environments alternate."""
     index, environment = divmod(number, ENVIRONMENTS)
     episode, segment = divmod(index, SEGMENTS_OF_AN_EPISODE)
     episode_id = f"r260301090000-0-{environment // 4}-{environment % 4}-{episode:05d}"
@@ -73,7 +73,7 @@ def ids_of(number: int) -> tuple[str, str]:
 
 
 class Writer:
-    """Writes scored segments as the exporter and the judge do; contents repeat."""
+    """Writes scored segments like the exporter and the judge; contents repeat."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -82,7 +82,7 @@ class Writer:
         self._observations = [self._observe(rng, place) for place in range(VARIANTS)]
 
     def write(self, episode_id: str, segment_id: str) -> str:
-        """Write a score; gives its key."""
+        """Write a score; return its key."""
         place, data = self._manifest(episode_id, segment_id)
         key = keys.score(CONFIG, segment_id)
         score = self._scores[place]
@@ -96,7 +96,7 @@ class Writer:
         return key
 
     def write_manifest(self, episode_id: str, segment_id: str) -> None:
-        """Write what the score names."""
+        """Write the objects that the score references."""
         _, data = self._manifest(episode_id, segment_id)
         self._store.put(keys.manifest(episode_id, segment_id), data)
 
@@ -122,7 +122,7 @@ class Writer:
 
 
 def score_of(rng: np.random.Generator) -> ScoreRecord:
-    """A score with nine calls, their answers and reasons; ids are still to be filled in."""
+    """A score with nine calls, their answers and reasons; a template without ids."""
     levels = {name: int(rng.integers(0, 3)) for name in CRITERIA}
     words = ("the player walks to the door of the house", "and then back past the well")
     said = " ".join(words[int(rng.integers(2))] for _ in range(28))
@@ -151,7 +151,7 @@ def score_of(rng: np.random.Generator) -> ScoreRecord:
 
 
 def fill(store: ObjectStore, scores: int) -> None:
-    """Write so many scores, and the manifests of those that a start reads."""
+    """Write `count` scores, and the manifests of those that a start reads."""
     writer = Writer(store)
     say(f"writing scores of {writer.score_bytes} bytes")
     with ThreadPoolExecutor(WRITERS) as pool:
@@ -169,12 +169,12 @@ def kept_ids(store: ObjectStore) -> list[tuple[str, str]]:
 
 
 def most_labels() -> int:
-    """As the service has it by default."""
+    """The service's default."""
     return int(RewardModelSettings.model_fields["most_labels"].default)
 
 
 def measure(credentials: S3Credentials, first_new: int) -> dict[str, Any]:
-    """Start, then look; runs in a process of its own."""
+    """Start, then poll; runs in a separate process."""
     import rlaif.reward_model.app  # noqa: F401  # its memory is the service's
     from rlaif.reward_model.labels.label_log import LabelLog
     from rlaif.reward_model.labels.labels import of_newest_layout
@@ -218,9 +218,9 @@ def main() -> int:
     parser = parser_of(__doc__)
     parser.add_argument("--scores", type=int, default=100_000)
     scores = parser.parse_args().scores
-    # So that the server is ended, too.
+    # Ensures that the server is stopped, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    # A new interpreter, which has only what the service imports.
+    # A new interpreter, which imports only the modules of the service.
     context = multiprocessing.get_context("spawn")
     with running_s3_server() as server, ProcessPoolExecutor(1, mp_context=context) as pool:
         fill(open_store(STORE, server.credentials), scores)

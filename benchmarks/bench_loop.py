@@ -2,9 +2,9 @@
 
     python benchmarks/bench_loop.py            or: make bench-loop
 
-`loop_latency.py` and `judge_throughput.py` say what is measured and how. Everything is real but the
-language models: NATS, S3, emulators, PPO, judges, reward model. Prints what happens, then the
-machine, then one line of JSON. Exit code 0 when every target was met, else 1:
+`loop_latency.py` and `judge_throughput.py` describe the measurements. Everything is real but the
+language models: NATS, S3, emulators, PPO, judges, reward model. Prints progress, then the machine,
+then one line of JSON. Exit code 0 if every target was met, else 1:
 
     warm_p50_s < 15, warm_p95_s < 40          mock LLM at 100 ms a call; `all_…` includes segments
                                               captured before the first model (`cold_…`); each

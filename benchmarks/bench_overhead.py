@@ -11,15 +11,15 @@ Two training runs with equal settings (default PPO preset, 2 runners of 8 enviro
             a real nats-server; a HUD, and 5 pages that follow it (hud_pages.py)
 
 Everything of `on` shares the cores with the training, also the pages. Exporter, judge and
-reward-model service, which have machines of their own, are left out; a stand-in acknowledges the
-exporter's events. Stores are directories. No checkpoint is written during a turn.
+reward-model service, which run on other machines, are excluded; a mock exporter acknowledges the
+events. Stores are directories. No checkpoint is written during a turn.
 
     kept_ratio      median over the rounds of on's decisions per second / off's
     run_cpu_ratio   off's CPU seconds per step / on's, of the run's own processes
     beside_cores    cores used by rlaif train, nats-server and HUD
 
-Exit code 0 if the interval of `kept_ratio` begins at 0.95 or above and everything of the loop was
-on, else 1.
+Exit code 0 if the lower end of the interval of `kept_ratio` is at least 0.95 and all of the loop
+was on, else 1.
 """
 
 import argparse
@@ -51,7 +51,7 @@ TRAINING_PROCESS = b"rlaif.trainer.learner.process"
 
 
 def ring_environment(directory: Path, nats: NatsServer, name: str) -> dict[str, str]:
-    """Environment variables of a training, its data in a folder of that name, and of a HUD."""
+    """Environment variables of a training run, with data in a folder of that name, and of a HUD."""
     return os.environ | {
         "NATS_URL": nats.url,
         "EPISODES_STORE": f"file://{directory}/episodes",
@@ -70,7 +70,7 @@ def ring_environment(directory: Path, nats: NatsServer, name: str) -> dict[str, 
 async def loop_on(
     directory: Path, nats: NatsServer, name: str, past: Iterable[EventData] = ()
 ) -> AsyncIterator[tuple[Side, int]]:
-    """`rlaif train` with the loop on, and a HUD that has seen the `past`; gives the HUD's port."""
+    """Run `rlaif train` with the loop on, and a HUD that has received `past`; yields its port."""
     side, (port,) = Side(name), free_ports(1)
     environment = ring_environment(directory, nats, name)
     log = (directory / f"{name}.log").open("wb")
@@ -127,11 +127,11 @@ async def read_messages(process: asyncio.subprocess.Process, side: Side) -> None
 
 
 async def acknowledge(event: CloudEvent[Any]) -> None:
-    """An exporter that needs no time."""
+    """A mock exporter that takes no time."""
 
 
 def children(parent: int) -> list[int]:
-    """Training processes that a process started."""
+    """Training processes that are children of a process."""
     found = []
     for process in tree(parent):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Cost of a planner whose calls are slow or hang, to the training.
+"""Cost to the training of a planner whose calls are slow or hang.
 
     python benchmarks/bench_planner.py            or: make bench-planner
 
@@ -19,8 +19,8 @@ live, so all are started several times with other seeds, and each start counts o
     cpu_slow, cpu_hanging     CPU seconds per step of off and again / that run's
     kept_again, cpu_again     again / off
 
-Exit code 0 if the intervals of both kept ratios begin at 0.97 or above and the models were called
-and, if they answer, took over, else 1.
+Exit code 0 if the lower ends of the intervals of both kept ratios are at least 0.97, and the models
+were called and, if they answer, took over, else 1.
 """
 
 import argparse
@@ -40,13 +40,13 @@ from rlaif.testing.servers.nats_server import free_ports
 TARGET = 0.97
 SECONDS = {"slow": 2.0, "hanging": 60.0}
 SIDES = ("off", *SECONDS, "again")
-# Policies that learn differ by a tenth in steps per second, so all keep their initial policy.
+# Learning policies differ by 10 % in steps per second, so all keep their initial policy.
 SETTINGS = ALIKE | OFF | {"learning_rate": 1e-12}
 
 
 @asynccontextmanager
 async def language_model(seconds: float) -> AsyncIterator[str]:
-    """A model of slow_llm.py in a process of its own; gives its address."""
+    """Run a model of slow_llm.py in a separate process; yields its address."""
     (port,) = free_ports(1)
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(Path(__file__).with_name("slow_llm.py")),
@@ -70,7 +70,7 @@ async def compare(options: argparse.Namespace, directory: Path) -> dict[str, Any
 async def one_start(
     number: int, options: argparse.Namespace, directory: Path
 ) -> tuple[list[dict[str, float]], dict[str, dict[str, Any]]]:
-    """New processes of all runs: the rounds, and what the language models did in all of them."""
+    """Start new processes of all runs; return the rounds, and the counts of the language models."""
     async with AsyncExitStack() as stack:
         sides = []
         for name in SIDES:
@@ -88,7 +88,7 @@ async def one_start(
 async def one_round(
     start: int, number: int, sides: list[Side], options: argparse.Namespace
 ) -> dict[str, float]:
-    """A turn of each; the order is turned round each time."""
+    """Run a turn of each; the order alternates."""
     found = {}
     for side in sides if number % 2 == 0 else reversed(sides):
         found[side.name] = await side.turn(options.iterations)
@@ -107,7 +107,7 @@ async def one_round(
 
 
 def helped(side: Side) -> dict[str, Any]:
-    """What the language model did in a run, over all of it."""
+    """Counts of the language model over a whole run."""
     assert side.last is not None
     assert side.last.assistance is not None, f"{side.name} has no planner"
     modes = side.last.assistance.of_run

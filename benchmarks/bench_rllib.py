@@ -1,4 +1,4 @@
-"""Our sampling loop and learner against RLlib's own, at equal settings, in alternation.
+"""Our sampling loop and learner compared with RLlib's, at equal settings, in alternation.
 
 Both train with PPO on the same game, rewards, network, numbers, batch, runners and environments per
 runner, with one torch thread, without coverage map and archive. `stock` is RLlib's
@@ -10,7 +10,7 @@ runner, with one torch thread, without coverage map and archive. `stock` is RLli
     …_seeds          the same with the original PPO numbers
     last_return      mean game reward of the last 100 finished episodes, of both alike
 
-Exit code 0 if the interval of `speedup` begins at the target or above, else 1.
+Exit code 0 if the lower end of the interval of `speedup` meets the target, else 1.
 """
 
 import argparse
@@ -49,16 +49,16 @@ from rlaif.trainer.settings import TrainerSettings
 
 TARGET = 2.4
 EPISODE_STEPS = 1_000
-"""Short episodes: a curve of some 100,000 steps needs many of them."""
+"""Short episodes: a curve of about 100,000 steps needs many of them."""
 
 WINDOW = 100
-"""Finished episodes of a point of a curve."""
+"""Number of finished episodes per point of a curve."""
 
 
 class StockRunner(SingleAgentEnvRunner):  # type: ignore[misc]  # ray has no types
-    """RLlib's own, which also keeps the return of each finished episode.
+    """RLlib's runner, which also stores the return of each finished episode.
 
-    RLlib's mean is over a window of its own, which is split over the runners.
+    RLlib's mean is over a window that is split over the runners.
     """
 
     def _log_episode_metrics(self, length: int, ret: float, sec: float) -> None:
@@ -66,7 +66,7 @@ class StockRunner(SingleAgentEnvRunner):  # type: ignore[misc]  # ray has no typ
         self.__dict__.setdefault("_returns", []).append(float(ret))
 
     def take_returns(self) -> list[float]:
-        """Those since the last call."""
+        """Return those since the last call."""
         found: list[float] = self.__dict__.pop("_returns", [])
         return found
 
@@ -87,7 +87,7 @@ def build_stock_config(settings: TrainerSettings, env: EnvConfig) -> PPOConfig:
 
 
 class StockPPO(PPO):  # type: ignore[misc]  # ray has no types
-    """RLlib's own. It has no fragments: no captures, no reward model, no curiosity."""
+    """RLlib's learner. It has no fragments: no captures, no reward model, no curiosity."""
 
     env_steps = 0
 
@@ -99,7 +99,7 @@ class StockPPO(PPO):  # type: ignore[misc]  # ray has no types
         self.env_steps = int(sampled)
 
     def returns(self) -> list[float]:
-        """Of the episodes that ended since the last call."""
+        """Returns of the episodes that ended since the last call."""
         of_runners = self.env_runner_group.foreach_env_runner(
             methodcaller("take_returns"), local_env_runner=False
         )
@@ -107,7 +107,7 @@ class StockPPO(PPO):  # type: ignore[misc]  # ray has no types
 
 
 class Contender:
-    """One of the two: its iterations and its curve."""
+    """One of the two contenders: its iterations and its curve."""
 
     def __init__(self, name: str, algorithm: ShapedPPO | StockPPO) -> None:
         self.name, self._algorithm = name, algorithm
@@ -115,7 +115,7 @@ class Contender:
         self.curve: list[tuple[int, float | None]] = []
 
     def run(self, iterations: int) -> dict[str, float]:
-        """Steps per second and CPU time of these iterations."""
+        """Measure steps per second and CPU time of these iterations."""
         algorithm = self._algorithm
         usage, steps, began = Usage(algorithm), algorithm.env_steps, time.perf_counter()
         for _ in range(iterations):
@@ -144,7 +144,7 @@ class Contender:
 def compare(
     preset: str, env: EnvConfig, options: argparse.Namespace, end: str = ""
 ) -> dict[str, Any]:
-    """Rounds and curves of one preset; all names end in `end`."""
+    """Rounds and curves of one preset; all names have the suffix `end`."""
     settings = settings_of(preset)
     stock = Contender("stock", StockPPO(build_stock_config(settings, env)))
     ours = Contender("ours", ShapedPPO(build_config(settings, env)))

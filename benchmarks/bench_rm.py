@@ -1,4 +1,4 @@
-"""Measures the reward model and its gate on play of the cartridge.
+"""Accuracy of the reward model and its gate on play of the cartridge.
 
     python benchmarks/bench_rm.py            or: make bench-rm
     python benchmarks/bench_rm.py --share 0.1    a tenth of the trials, as a quick test
@@ -55,13 +55,13 @@ TARGETS = {
     "paid_accuracy_flip10": 0.65,
     "llm_only_share": 0.30,
 }
-"""At least so much."""
+"""Minimum targets."""
 
 MAX_GOOD_REFUSED = 0.05
 FLIPPED = USUAL.model_copy(update={"hostility": 0.1})
 SEGMENTS = 500
 SPARE = 40
-"""Segments that are played besides, so that sets differ."""
+"""Additional segments, so that the sets differ."""
 
 SETTINGS = CandidateSettings()
 PARTS = 5
@@ -72,7 +72,7 @@ Trial = Callable[["Played", int], Any]
 
 @dataclass(frozen=True)
 class Played:
-    """What was played: all along the story, and before the shield."""
+    """Played segments: along the whole story, and before the shield."""
 
     whole: list[Seen]
     early: list[Seen]
@@ -83,7 +83,7 @@ def unpaired(name: str, segments: list[LabelledSegment]) -> Side:
 
 
 def every_pair(side: Side) -> Side:
-    """The side with all its comparable pairs, decided or not."""
+    """The side with all its comparable pairs, including undecided ones."""
     a, b = np.triu_indices(len(side.segments), k=1)
     found = side.table.compare(a, b)
     pairs = [
@@ -94,7 +94,7 @@ def every_pair(side: Side) -> Side:
 
 
 def accuracy(statistics: NDArray[np.float64], side: Side) -> float:
-    """Share of the pairs that are ranked right; equal answers count one half."""
+    """Share of the pairs that are ranked correctly; ties count one half."""
     difference = np.array([statistics[pair.a] - statistics[pair.b] for pair in side.preferences])
     margin = np.array([pair.margin for pair in side.preferences])
     return float(((np.sign(difference * margin) + 1) / 2).mean())
@@ -157,7 +157,7 @@ def _paid(seen: Sequence[Seen], behaviour: Behaviour) -> dict[str, float]:
 
 
 def good_trial(played: Played, seed: int) -> list[str]:
-    """Why a candidate of honest labels is refused; every other one meets a champion."""
+    """Why a candidate trained on honest labels is rejected; every other one meets a champion."""
     pool = played.early if seed % 4 == 3 else played.whole
     labels = judged(some(pool, SEGMENTS, 1000 + seed), USUAL.model_copy(update={"seed": seed}))
     champion = None
@@ -170,7 +170,7 @@ def good_trial(played: Played, seed: int) -> list[str]:
 
 
 def live_trial(played: Played, number: int) -> dict[str, list[int]]:
-    """Kind → numbers of labels at which a sequence of it went live."""
+    """Kind → numbers of labels at which a candidate of a sequence was published."""
     kind = KINDS[number % len(KINDS)]
     return {kind: looks_live(played.whole, kind, number // len(KINDS))}
 
@@ -180,7 +180,7 @@ def means(rows: Sequence[dict[str, float]]) -> dict[str, float]:
 
 
 def trials(name: str, count: int, run: Trial, pool: ProcessPoolExecutor, say: Say) -> list[Any]:
-    """`run` for `count` seeds, on all workers."""
+    """Call `run` for `count` seeds, on all workers."""
     results = []
     for seed, result in enumerate(pool.map(_run, [run] * count, range(count))):
         results.append(result)
@@ -189,7 +189,7 @@ def trials(name: str, count: int, run: Trial, pool: ProcessPoolExecutor, say: Sa
 
 
 class Worker:
-    """What a process of the pool keeps: the played segments."""
+    """State of a pool process: the played segments."""
 
     played: Played | None = None
 
@@ -211,7 +211,7 @@ def in_words(result: Any) -> str:
 
 
 def play(options: argparse.Namespace, say: Say) -> Played:
-    """Play both kinds and look at every segment once."""
+    """Play both kinds and evaluate every segment once."""
     share, workers = min(1.0, options.share), options.workers
     count = max(SEGMENTS + SPARE, round(options.segments * share))
     parts = []

@@ -1,16 +1,16 @@
-"""Seeded faults in the running local stack, and the end of every captured segment.
+"""Seeded faults in the running local stack, and the outcome of every captured segment.
 
     python benchmarks/chaos.py --segments 2000 --seed 1     or: make chaos SEGMENTS=2000 SEED=1
     python benchmarks/chaos.py --minutes 120 --seed 1       or: make soak MINUTES=120 SEED=1
 
 The real servers and services, two judges and the mock LLM, under the launcher's supervision; the
 producer is the trainer's uploader with captures of random play, which the exporter replays. The
-seed draws the faults (`rlaif.testing.chaos.plan`): SIGKILL, SIGSTOP, latency, black holes and
+seed determines the faults (`rlaif.testing.chaos.plan`): SIGKILL, SIGSTOP, latency, black holes and
 resets in front of each server, failing models, junk and repeated events, damaged and deleted
 objects. A chaos run has a fault for every six segments, a soak one every 20 seconds. Segments have
 30 emulator steps instead of 75, so that two cores replay them fast.
 
-When everything has come to rest it counts from objects and streams:
+Once the stack is idle, these are counted from objects and streams:
 
     lost          segments without score and dead letter
     duplicates    segments with several scores, several events of one, or a score and a dead letter
@@ -58,23 +58,23 @@ from rlaif.testing.waiting import eventually
 SEGMENTS_PER_FAULT = 6
 SOAK_FAULT_SECONDS = 20.0
 SEGMENTS_PER_SECOND = 1.0
-"""Of a soak, at most."""
+"""Maximum of a soak run."""
 
 WINDOW = 48
-"""Segments that may be under way at once."""
+"""Maximum number of segments in progress."""
 
 RECORDINGS = 400
-"""Different segments; they are captured again under other ids."""
+"""Number of different segments; they are captured repeatedly under new ids."""
 
 STEPS = 30
-"""Emulator steps of a segment."""
+"""Emulator steps per segment."""
 
 SAMPLE_SECONDS = 30.0
 SAY_SECONDS = 10.0
 REST_SECONDS = 900.0
 until = partial(eventually, seconds=REST_SECONDS)
 CALM = 5
-"""Consecutive looks without anything under way after which the stack is at rest."""
+"""Consecutive polls with nothing in progress after which the stack is idle."""
 
 
 Results = tuple[dict[str, Any], dict[str, Any]]
@@ -83,11 +83,11 @@ Results = tuple[dict[str, Any], dict[str, Any]]
 
 @dataclass
 class Run:
-    """What a run collects.
+    """Data collected by a run.
 
     Attributes:
         samples: Process → (seconds, PSS in MB, descriptors), its descendants included.
-        at_rest: Whether everything came to rest in time, before and after the repairs.
+        at_rest: Whether the stack became idle in time, before and after the repairs.
     """
 
     rig: Rig
@@ -104,7 +104,7 @@ def say(message: str) -> None:
 
 
 async def measure(folder: Path, seed: int, segments: int, minutes: float) -> Results:
-    """Run to the end; with `minutes`, the number of segments does not matter."""
+    """Run to the end; with `minutes`, the number of segments is ignored."""
     play = Play(segments=min(segments, RECORDINGS), steps=STEPS, seed=seed)
     recordings = recorded_play(play)
     say(f"{len(recordings)} segments of random play recorded")
@@ -150,7 +150,7 @@ async def capture(
 
 
 async def inject(run: Run, seed: int, segments: int, minutes: float) -> None:
-    """Inject faults until there are enough; a soak's until it is cancelled."""
+    """Inject faults up to the number; in a soak run, until cancelled."""
     wanted = -(-segments // SEGMENTS_PER_FAULT)
     began = time.monotonic()
     for index, fault in enumerate(fault_plan(seed)):
@@ -169,7 +169,7 @@ def is_captured(rig: Rig, number: int) -> bool:
 
 
 async def watch(run: Run) -> None:
-    """Keep `run.waiting`, take samples and report until cancelled."""
+    """Update `run.waiting`, take samples and report until cancelled."""
     sampled = said = -1e9
     while True:
         try:
@@ -204,7 +204,7 @@ def sample(run: Run) -> None:
 
 
 async def rest(run: Run) -> None:
-    """Wait until nothing is under way."""
+    """Wait until nothing is in progress."""
     calm, deadline = 0, time.monotonic() + REST_SECONDS
     while calm < CALM:
         calm = calm + 1 if await waiting(run) == 0 else 0
@@ -226,7 +226,7 @@ async def facts(run: Run) -> Facts:
 
 
 async def repair(run: Run) -> Report:
-    """Repair the damage and redrive the dead letters; what the doctor finds afterwards."""
+    """Repair the damage and redrive the dead letters; return the doctor's findings afterwards."""
     system, root = run.rig.system, run.rig.stack.trainer_dir.parent
     for key, good in run.injector.backups.items():
         if key.startswith(("captures/", "keyframes/")):
@@ -282,7 +282,7 @@ def raw(run: Run) -> dict[str, Any]:
 
 
 def recoveries(done: list[Injected]) -> dict[str, dict[str, float | int]]:
-    """Kind of fault → how many, and the median and longest recovery."""
+    """Kind of fault → count, and median and longest recovery."""
     found: defaultdict[str, list[float | None]] = defaultdict(list)
     for each in done:
         found[each.fault.name].append(each.recovery)
@@ -299,7 +299,7 @@ def recoveries(done: list[Injected]) -> dict[str, dict[str, float | int]]:
 def growth(run: Run) -> dict[str, dict[str, float]]:
     """Process → PSS and descriptors: median, and growth per hour as a share of it.
 
-    Restarts are part of it: a killed process begins small again.
+    This includes restarts: a killed process starts small again.
     """
     rows = {}
     for name, samples in run.samples.items():
@@ -321,7 +321,7 @@ def share_per_hour(hours: Any, values: Any) -> float:
 
 
 def keep(results: dict[str, Any], out: Path) -> None:
-    """Write them, one field a line."""
+    """Write them, one field per line."""
     out.parent.mkdir(parents=True, exist_ok=True)
     lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in results.items())
     out.write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -1,11 +1,11 @@
-"""CPU time of decisions beside the emulator, and what fights cost.
+"""CPU time of decisions compared with the emulator, and health lost in fights.
 
     python benchmarks/decision_pace.py --decisions 40
 
 From states of the walkthrough, one every 700 frames, decisions of the action set `options` are
 played, drawn evenly by family: first with unknown rooms, then the same again with all rooms known.
-Measured is CPU time per emulator step, of masks and decisions and of the emulator. Then every enemy
-of the walkthrough is fought, and the boss from states 3 frames apart.
+It measures the CPU time per emulator step of masks and decisions and of the emulator. Then every
+enemy of the walkthrough is fought, and the boss from states 3 frames apart.
 """
 
 import random
@@ -38,7 +38,7 @@ MAX_FIGHTS = 12
 
 @dataclass
 class Costs:
-    """Of one pass: CPU seconds, base steps, quarter hearts."""
+    """Totals of one pass: CPU seconds, base steps, quarter hearts."""
 
     beside: float = 0.0
     emulator: float = 0.0
@@ -54,7 +54,7 @@ class Costs:
 
 
 class Player:
-    """Plays decisions on the cartridge and takes the time."""
+    """Plays decisions on the cartridge and measures the time."""
 
     def __init__(self) -> None:
         self.emulator, self.graph = new_emulator(load_cartridge()), RoomGraph()
@@ -79,7 +79,7 @@ class Player:
         return ram
 
     def play(self, states: list[bytes], decisions: int, seed: int) -> Costs:
-        """So many decisions from each state, families drawn evenly."""
+        """Play `count` decisions from each state, with families drawn evenly."""
         rng, self.costs = random.Random(seed), Costs()
         for state in states:
             self.emulator.load_state(state)
@@ -95,7 +95,7 @@ class Player:
         return self.costs
 
     def fight(self, state: bytes, wait: int = 0) -> tuple[int, int, int]:
-        """Fight all enemies of a room: how many there were, were beaten, quarter hearts lost."""
+        """Fight all enemies of a room; return enemies, beaten ones and quarter hearts lost."""
         self.emulator.load_state(state)
         self.emulator.tick(wait)
         self.costs, ram = Costs(), read_blocks(self.emulator)
@@ -117,7 +117,7 @@ def _room(ram: RamBlocks) -> tuple[int, int]:
 
 
 def moments() -> tuple[list[bytes], list[bytes], bytes]:
-    """States of the walkthrough: one each 700 frames, where enemies are met, before the boss."""
+    """States of the walkthrough: every 700 frames, at enemies, and before the boss."""
     emulator, boss = new_emulator(load_cartridge()), b""
     every: list[bytes] = []
     met: dict[tuple[int, int, int], int] = {}

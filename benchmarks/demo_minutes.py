@@ -3,15 +3,15 @@
     python benchmarks/demo_minutes.py                       three seeds, 15 minutes each
     python benchmarks/demo_minutes.py --seeds 4 --minutes 5
 
-Each seed is a pipeline as `make demo` starts it, with the default settings. At the end the page's
+Each seed is a pipeline as `make demo` starts it, with the default settings. At the end the HUD's
 history is read (`GET /api/v1/history`).
 
     reached     milestones reached in an episode; attempts of practice are no episodes
     rooms       distinct rooms of an episode
 
-Means over the episodes of the last five minutes are compared with the bars, beside the first three.
-Writes `points.csv`, the history, and `summary.json` into --out. Exit code 0 if the medians of the
-seeds are above both bars.
+Means over the episodes of the last five minutes are compared with the targets and with the first
+three minutes. Writes `points.csv`, the history, and `summary.json` into --out. Exit code 0 if the
+medians of the seeds are above both targets.
 """
 
 import argparse
@@ -33,13 +33,13 @@ BARS = {"reached": 1.0, "rooms": 4.0}
 """Milestones and rooms per episode, over the last minutes."""
 
 FIRST, LAST = 3, 5
-"""Minutes at the beginning and at the end that are compared."""
+"""Minutes at the start and at the end that are compared."""
 
 STOP_SECONDS = 90.0
 
 
 def watch(seed: int, folder: Path, minutes: float) -> list[dict[str, Any]]:
-    """Run a pipeline for some minutes; the points of its history in which episodes ended."""
+    """Run a pipeline for some minutes; return the points of its history with ended episodes."""
     if folder.exists():
         raise SystemExit(f"{folder} is there: a demo would resume it; remove it first")
     began = time.time()
@@ -65,7 +65,7 @@ def watch(seed: int, folder: Path, minutes: float) -> list[dict[str, Any]]:
 
 
 def over(points: Sequence[dict[str, Any]], name: str) -> float | None:
-    """Mean over the episodes of some points; None of none."""
+    """Mean over the episodes of some points; None if there are none."""
     episodes = sum(point["episodes"] for point in points)
     total = sum(point["episodes"] * point[name] for point in points)
     return round(total / episodes, 2) if episodes else None
@@ -83,7 +83,7 @@ def of_seed(points: Sequence[dict[str, Any]], minutes: float) -> dict[str, float
 
 
 def report(points: dict[int, list[dict[str, Any]]], options: argparse.Namespace) -> int:
-    """Write what was seen and whether it is above the bars."""
+    """Write the results and whether they are above the targets."""
     rows = [point for each in points.values() for point in each]
     options.out.mkdir(parents=True, exist_ok=True)
     write_csv(options.out / "points.csv", ("seed", "minute", "episodes", *BARS), rows)

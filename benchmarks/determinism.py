@@ -2,9 +2,9 @@
 
     python benchmarks/determinism.py --steps 50000
 
-Two processes play alike, and the third draws every step. All must have the same RAM, observations
-and rewards at every mark. `rlaif replay-check` has what saving, loading and ticks must not change.
-Prints each mark, then one line of JSON. Exit code 0 when all marks are the same.
+Two processes play in the same way, and the third renders every step. All must have the same RAM,
+observations and rewards at every mark. `rlaif replay-check` tests saving, loading and ticks. Prints
+each mark, then one line of JSON. Exit code 0 if all marks are equal.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ PROCESSES = {"plain": None, "again": None, "drawn": "rgb_array"}
 
 MARKS = 10
 HOLD_STEPS = 6
-"""Steps for which an action is kept: with a change at each step the player stays in place."""
+"""Steps for which an action is held: with a change at each step the player stays in place."""
 
 
 def main() -> int:
@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=50_000, help="emulator steps (50000)")
     parser.add_argument("--seed", type=int, default=3, help="of the environment and the actions")
     options = parser.parse_args()
-    # New interpreters, so that string hashes have another seed in each.
+    # New interpreters, each with another seed of string hashes.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
         playing = {

@@ -1,10 +1,10 @@
-"""Many pages that follow the HUD's screen, in one process that uses little CPU.
+"""Simulates many pages that follow the HUD's screen, in one process with low CPU usage.
 
     python benchmarks/hud_pages.py PORT --pages 20 --stalled 1
 
 Each uses the protocol of `/ws/v1` as the page in a browser does: it receives every frame, accepts
 compressed texts, and acknowledges the newest frame four times per second. A stalled page requests
-everything and reads nothing. Ends with its standard input, and prints one line of JSON:
+everything but reads nothing. Ends with its standard input, and prints one line of JSON:
 
     expected, received   frames that the HUD numbered while a healthy page was connected, and those
                          that the page received; summed over the healthy pages
@@ -29,7 +29,7 @@ from outcome import parser_of
 
 ACK_SECONDS = 0.25
 ROOM = memoryview(bytearray(65_536))
-"""The buffer of all pages; one of 256 KiB per read would cost more than the rest of a page."""
+"""Buffer shared by all pages; allocating 256 KiB per read would dominate the cost of a page."""
 
 POLL_SECONDS = 0.01
 OLDEST_MS = 60_000
@@ -99,7 +99,7 @@ class Page(asyncio.BufferedProtocol):
         return True
 
     def _message(self) -> tuple[int, bytes] | None:
-        """The next complete message: opcode and payload. The HUD sends no fragments."""
+        """Return the next complete message: opcode and payload. The HUD sends no fragments."""
         buffer = self._buffer
         if len(buffer) < 2:
             return None
@@ -128,7 +128,7 @@ class Page(asyncio.BufferedProtocol):
         (captured,) = CAPTURED.unpack_from(payload, CAPTURED_AT)
         (sequence,) = SEQUENCE.unpack_from(payload, SEQUENCE_AT)
         self.received += 1
-        if self.received == 2:  # the first one waited for this page and may be old
+        if self.received == 2:  # the first one was waiting for this page and may be old
             self.first = sequence
         if self.received > 1:
             self.ages[min(OLDEST_MS, int(time.time() * 1000 - captured / 1000))] += 1
@@ -139,7 +139,7 @@ class Page(asyncio.BufferedProtocol):
             self._send(TEXT, b'{"type":"ack","seq":%d}' % sequence)
 
     def _send(self, opcode: int, payload: bytes) -> None:
-        """Every message of a client is masked; a mask of zeros is one, too."""
+        """Client messages must be masked; a mask of zeros is valid."""
         assert self._transport is not None
         head = bytes([0x80 | opcode, 0x80 | len(payload), 0, 0, 0, 0])
         self._transport.write(head + payload)
@@ -149,7 +149,7 @@ class Patient(selectors.EpollSelector):
     """Polls at most 100 times per second, so that messages to all pages are read together.
 
     Real pages run on other machines. Here each wake-up would take a core and its caches from the
-    training, which costs more than reading the message. Ages are up to 10 ms higher for it.
+    training, which costs more than reading the message. Ages are up to 10 ms higher because of it.
     """
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -196,7 +196,7 @@ def main() -> int:
     parser.add_argument("--stalled", type=int, default=1)
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=patient_loop) as runner:
         print(json.dumps(runner.run(follow(parser.parse_args()))), flush=True)
-    os._exit(0)  # the thread that waits for standard input would hold it up
+    os._exit(0)  # the thread that waits for standard input would block the exit
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 class Interval(NamedTuple):
-    """A figure and where it lies by chance of seeds and episodes."""
+    """A figure with its interval over seeds and episodes."""
 
     value: float
     low: float
@@ -32,19 +32,18 @@ def interval(
     *,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """The figure of the seeds' means, and its percentile bootstrap interval of 95 %.
+    """Return the figure of the seeds' means with its 95 % percentile bootstrap interval.
 
-    Both sources of chance are drawn again: seeds with replacement, and of each drawn seed its
-    episodes with replacement. With fewer than about 5 seeds such intervals are too narrow; they
-    say what the seeds at hand can say.
+    Both sources of variance are resampled: seeds with replacement, and the episodes of each drawn
+    seed with replacement. With fewer than about 5 seeds such intervals are too narrow.
 
     Args:
         seeds: The episodes' scores of each seed, at least one each.
-        figure: Of the seeds' means, `[S] float64`, to one number.
-        resamples: How often to draw.
+        figure: Maps the seeds' means, `[S] float64`, to one number.
+        resamples: Number of bootstrap resamples.
     """
     scores = [np.asarray(each, dtype=np.float64) for each in seeds]
-    rng = np.random.default_rng(0)  # the same figures give the same interval
+    rng = np.random.default_rng(0)  # equal figures give equal intervals
     drawn = np.empty(resamples)
     for n in range(resamples):
         chosen = rng.integers(len(scores), size=len(scores))
@@ -61,7 +60,7 @@ def paired_ratio(
 ) -> Interval:
     """Interquartile mean of `first` over that of `second`, with its bootstrap interval of 95 %.
 
-    Both have one value per seed or world, in the same order; pairs are drawn again together.
+    Both have one value per seed or world, in the same order; pairs are resampled together.
     """
     return _paired(first, second, truediv, resamples)
 
@@ -69,7 +68,7 @@ def paired_ratio(
 def paired_difference(
     first: Sequence[float], second: Sequence[float], *, resamples: int = RESAMPLES
 ) -> Interval:
-    """The same of the difference of the interquartile means."""
+    """As `paired_ratio`, for the difference of the interquartile means."""
     return _paired(first, second, sub, resamples)
 
 

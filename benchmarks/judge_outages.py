@@ -5,7 +5,7 @@
 In turn: every call answered 429 with Retry-After, 500, never, and the process gone. Segments wait
 in the queue; settings are the defaults, with every criterion asked. Reports calls per second during
 the outage, seconds from its end until the first score and until all, and dead letters. Exit code 0
-when no segment was lost or buried, at most 10 s passed until scores came again, and no more than
+if no segment was lost or dead-lettered, scores resumed within 10 s, and no more than
 `CALLS_PER_SECOND` were made.
 """
 
@@ -25,7 +25,7 @@ from rlaif.testing.waiting import eventually
 SEGMENTS = 12
 FIRST_SCORE_SECONDS = 10.0
 CALLS_PER_SECOND = 3.0
-"""Three routes, one call each rest of 3 s, and the first calls of the outage."""
+"""Three routes, one call per pause of 3 s, and the first calls of the outage."""
 
 
 async def run(made: Rig, options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -34,7 +34,7 @@ async def run(made: Rig, options: argparse.Namespace) -> list[dict[str, Any]]:
         made.start, "rlaif.judge", LLM_BASE_URL=llm.url, JUDGE_COMPUTED=""
     )
     found = []
-    # The routes learn how long an answer takes.
+    # The routes measure the duration of an answer.
     await made.export(0, SEGMENTS)
     await scores(made, SEGMENTS)
     for number, fault in enumerate(("429", "500", "timeout", "dead"), start=1):
@@ -51,7 +51,7 @@ async def run(made: Rig, options: argparse.Namespace) -> list[dict[str, Any]]:
         began = time.monotonic()
         if fault == "dead":
             await asyncio.to_thread(llm.start)
-            # From when it answers, not from when its process was started.
+            # Measured from its first answer, not from the start of its process.
             began = time.monotonic()
         else:
             put(llm, "")

@@ -1,4 +1,4 @@
-"""Real servers around judges: NATS, S3, the mock LLM, some replicas."""
+"""Real servers for judges: NATS, S3, the mock LLM, and several replicas."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ from rlaif.testing.waiting import eventually
 
 
 class Service(ServerProcess):
-    """A service of the project as a process; its port stays the same."""
+    """A service of the project as a process with a fixed port."""
 
     def __init__(self, module: str, folder: Path, environment: dict[str, str]) -> None:
         (self.port,) = free_ports(1)
@@ -56,12 +56,12 @@ class Service(ServerProcess):
         return False
 
     def _choose_ports(self) -> None:
-        """The port stays: clients know it."""
+        """The port is kept for clients."""
 
 
 @dataclass
 class Rig:
-    """What runs, and where."""
+    """The running servers and their addresses."""
 
     folder: Path
     nats: NatsServer
@@ -74,7 +74,7 @@ class Rig:
         return open_store(f"s3://{keys.EPISODES_BUCKET}", self.s3.credentials)
 
     def start(self, module: str, **settings: str) -> Service:
-        """Start a service and wait until it is ready; it ends with the rig."""
+        """Start a service and wait until it is ready; it is stopped with the rig."""
         service = Service(module, self.folder, self.environment | settings)
         self.stack.callback(service.stop)
         service.start()
@@ -87,7 +87,7 @@ class Rig:
         return sum(keys.score_ids(info.key) is not None for info in self.store.list(keys.scores()))
 
     async def export(self, first: int, count: int) -> None:
-        """Write and announce segments that differ in every fact that matters to a cache."""
+        """Write and publish segments that differ in every property that is a cache key."""
         bus = await self.bus()
         publisher = bus.publisher("exporter")
         for number in range(first, first + count):
@@ -111,7 +111,7 @@ class Rig:
 
 @contextmanager
 def rig() -> Iterator[Rig]:
-    """Start NATS and S3; everything ends with the context."""
+    """Start NATS and S3; everything is stopped at the end of the context."""
     with tempfile.TemporaryDirectory(prefix="rig-") as name, running_s3_server() as s3:
         folder = Path(name)
         (folder / "nats").mkdir()

@@ -1,4 +1,4 @@
-"""Segments per minute that judges score, with real NATS and S3 and the mock LLM.
+"""Judge throughput in segments per minute, with real NATS and S3 and the mock LLM.
 
 One replica against a mock LLM that answers at once, with nine calls per segment: segments per
 minute and per CPU minute. Then 1, 2 and 4 replicas against one that takes a second, which should
@@ -19,7 +19,7 @@ REPLICAS = (1, 2, 4)
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Both questions; prints a line for each run."""
+    """Run both measurements; print a line for each run."""
     everything = {"JUDGE_COMPUTED": "", "JUDGE_CACHED_ANSWERS": "0", "JUDGE_COMPARE_SHARE": "0"}
     with rig() as made:
         fast, slow = mock_llm(made, 0), mock_llm(made, SLOW_SECONDS)
@@ -47,7 +47,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def mock_llm(made: Rig, seconds: float) -> str:
-    """A language model that takes so long for each call; gives its address."""
+    """Run a mock LLM with the given latency per call; return its address."""
     return made.start(
         "rlaif.mock_llm", MOCK_LLM_LATENCY_SECONDS=str(seconds), MOCK_LLM_JITTER_SECONDS="0"
     ).url
@@ -56,11 +56,11 @@ def mock_llm(made: Rig, seconds: float) -> str:
 def run(
     made: Rig, llm: str, *, replicas: int, count: int, first: int, settings: dict[str, str]
 ) -> dict[str, float]:
-    """Score `count` segments that wait in the queue already."""
+    """Measure the scoring of `count` segments that are already in the queue."""
     asyncio.run(made.export(first, count))
     before = made.scored()
     judges = [made.start("rlaif.judge", LLM_BASE_URL=llm, **settings) for _ in range(replicas)]
-    # They began when they were ready one by one; what is done by now does not count.
+    # Replicas become ready one by one; scores before all are ready do not count.
     started, done_already = time.monotonic(), made.scored() - before
     pids = [judge.pid for judge in judges if judge.pid is not None]
     cpu = cpu_seconds(pids)

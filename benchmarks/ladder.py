@@ -1,10 +1,10 @@
-"""Share of the emulator's speed that is left: raw PyBoy, one environment, a vector, PPO.
+"""Share of the emulator's speed that remains: raw PyBoy, one environment, a vector, PPO.
 
     python benchmarks/ladder.py            or: make ladder
 
 The first three run on one core with the same game, states and inputs. Every environment starts at
 a scene (`scenes.py`) and plays random actions: 17 % each direction, 12 % A, 12 % B, 6 % nothing,
-2 % START, each kept for 1 to 6 emulator steps.
+2 % START, each held for 1 to 6 emulator steps.
 
     raw     PyBoy alone plays exactly that again through its own API, without pictures or sound. It
             must lead to the same RAM
@@ -57,16 +57,16 @@ from rlaif.trainer.settings.game import CaptureSettings, GameSettings
 TARGETS = {"env_ratio": 0.90, "vector_ratio": 0.80}
 SEED = 11
 TURN_STEPS = 25
-"""Steps of each environment before the other rung has its turn."""
+"""Steps of each environment per turn of a rung."""
 
 FIRST_STEPS = 200
 """Steps at the start of each environment that are played and not timed."""
 
 CHANCES = (0.17, 0.17, 0.17, 0.17, 0.12, 0.12, 0.02, 0.06)
-"""Of the actions 0 to 7. With each as likely as START the menu would be open most of the time."""
+"""Probabilities of actions 0 to 7; uniform ones would open the menu most of the time."""
 
 HOLD_STEPS = 6
-"""Steps for which an action is kept: with a change at each step the player stays in place."""
+"""Steps for which an action is held: with a change at each step the player stays in place."""
 
 
 class Clock:
@@ -85,7 +85,7 @@ class Clock:
 
 
 class Ladder:
-    """The rungs over the same scripts."""
+    """The rungs on the same scripts."""
 
     def __init__(
         self, cartridge: Cartridge, starts: Sequence[Start], options: argparse.Namespace
@@ -123,7 +123,7 @@ class Ladder:
         self._places = PlaceCounts()
 
     def round(self) -> dict[str, float]:
-        """Play each rung once, in turns; the figures."""
+        """Play each rung once, in turns; return the figures."""
         raw_one, env = self._env_seconds()
         raw_many, vector = self._vector_seconds()
         return {
@@ -140,7 +140,7 @@ class Ladder:
         return self._sources[n % len(self._sources)]
 
     def _env_seconds(self) -> tuple[float, float]:
-        """Seconds of raw and of the environments, one scene after the other."""
+        """Measure seconds of raw and of the environments, scene by scene."""
         clock = Clock()
         for source, actions, script in zip(self._sources, self._single, self._one, strict=True):
             env = ZeldaOracleEnv({"env": self._config, "starts": source})
@@ -162,7 +162,7 @@ class Ladder:
         return clock.seconds["raw"], clock.seconds["rung"]
 
     def _vector_seconds(self) -> tuple[float, float]:
-        """Seconds of raw and of the vector."""
+        """Measure seconds of raw and of the vector."""
         clock = Clock()
         vector = EmulatorVector(
             self._config, count=self._many.shape[1], runner=1, seed=SEED,
@@ -187,11 +187,11 @@ class Ladder:
         return clock.seconds["raw"], clock.seconds["rung"]
 
     def _compare(self, digests: Sequence[str], scripts: Sequence[Script]) -> None:
-        """That environment and script came to one RAM; raw is looked at once, in `prove`."""
+        """Check that environment and script have equal RAM; raw is checked once, in `prove`."""
         self.same_ram &= list(digests) == [script.digest for script in scripts]
 
     def prove(self) -> None:
-        """See that the bare PyBoy comes to the RAM of the environments too."""
+        """Check that the bare PyBoy reaches the RAM of the environments."""
         emulator = new_emulator(self._cartridge)
         for script in (*self._one, *self._eight):
             raw = ScriptPlayer(self._bares[0], script, self._frame_skip)
@@ -201,19 +201,19 @@ class Ladder:
         emulator.close()
 
     def _watch(self, game: GameEnv, n: int) -> EpisodeFollower:
-        """As the environment runner does it, but the n-th game starts at its own scene only."""
+        """Like the environment runner, but the n-th game starts only at its own scene."""
         game.source.starts = self._dealt(n)
         return PlaceFollower(self._places, game)
 
 
 def held_actions(rng: np.random.Generator, steps: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """`[steps] int64`: random actions, each kept for 1 to `HOLD_STEPS` steps."""
+    """`[steps] int64`: random actions, each held for 1 to `HOLD_STEPS` steps."""
     actions = np.repeat(rng.choice(8, steps, p=CHANCES), rng.integers(1, HOLD_STEPS + 1, steps))
     return actions[:steps]
 
 
 def frames_of(scripts: Iterable[Script], frame_skip: int) -> int:
-    """Game frames that are timed."""
+    """Number of timed game frames."""
     return sum(script.frames(frame_skip, FIRST_STEPS) for script in scripts)
 
 
@@ -269,7 +269,7 @@ def main() -> int:
 
 
 def ppo_of(states: dict[str, bytes], options: argparse.Namespace) -> dict[str, Any]:
-    """The figures of the last rung; empty when it is left out."""
+    """The figures of the last rung; empty if it is omitted."""
     if not options.ppo_rounds:
         return {}
     with tempfile.TemporaryDirectory() as directory:
@@ -288,7 +288,7 @@ def states_of(cartridge: Cartridge, options: argparse.Namespace) -> dict[str, by
 
 
 def pin_to_one_core() -> int | None:
-    """Keep this process on one core; None where the system cannot."""
+    """Pin this process to one core; None if the system does not support it."""
     if not hasattr(os, "sched_setaffinity"):
         return None
     core = max(os.sched_getaffinity(0))

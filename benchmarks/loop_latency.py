@@ -1,8 +1,8 @@
-"""From a captured segment to a model that has learned from it, live in the trainer.
+"""Latency from a captured segment to a live model that has learned from it.
 
 Runs the pipeline on the built-in cartridge, with the mock LLM at 100 ms per call. A segment is live
 when the trainer first runs a reward-model version whose labels contain it. The labels of a version
-are the first so many usable scores; the digest in its manifest proves it.
+are the first usable scores up to its count, as verified by the digest in its manifest.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ QUIET_SECONDS = 3.0
 
 @dataclass
 class Seen:
-    """What was seen of a pipeline.
+    """Observations of a pipeline.
 
     Attributes:
-        live: Version → when the trainer was first seen with it, seconds since 1970.
+        live: Version → when the trainer was first observed with it, seconds since 1970.
         captured: Segment → when it was captured.
         scored: (when, segment, score digest) of usable scores, in order.
         manifests: Version → its manifest.
-        ended: When watching ended.
+        ended: End of the observation.
     """
 
     live: dict[int, float] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Seen:
 
 
 def measure(minutes: float) -> dict[str, Any]:
-    """Run a pipeline for so many minutes and say how long segments took."""
+    """Run a pipeline for some minutes and return the latencies of its segments."""
     settings = {"MOCK_LLM_LATENCY_SECONDS": "0.1", "MOCK_LLM_JITTER_SECONDS": "0"}
     with tempfile.TemporaryDirectory(prefix="loop-") as folder:
         pipeline = Pipeline(Path(folder), environment=settings)
@@ -62,7 +62,7 @@ def measure(minutes: float) -> dict[str, Any]:
 
 
 def watch(pipeline: Pipeline, minutes: float) -> tuple[Seen, dict[str, Any]]:
-    """What was seen in so many minutes, and how training stands at their end."""
+    """Return the observations of some minutes, and the state of training at their end."""
     seen = Seen()
     began = time.time()
     while time.time() - began < 60 * minutes:
@@ -80,7 +80,7 @@ def watch(pipeline: Pipeline, minutes: float) -> tuple[Seen, dict[str, Any]]:
 def note_version(pipeline: Pipeline, seen: Seen) -> None:
     try:
         run = pipeline.get("trainer", "runs/current").json()
-    except httpx.HTTPError:  # a busy machine; the next look is soon
+    except httpx.HTTPError:  # a busy machine; it is polled again soon
         return
     version = run.get("reward_model_version")
     if version is not None and version not in seen.live:
@@ -97,7 +97,7 @@ async def read_events(pipeline: Pipeline, seen: Seen) -> None:
             if event.time.timestamp() <= seen.ended:
                 note_event(seen, event.data, event.time)
             elif event.time.timestamp() > seen.ended + QUIET_SECONDS:
-                break  # events of two streams arrive interleaved
+                break  # events of the two streams are interleaved
     except (TimeoutError, StopAsyncIteration):
         pass
     finally:
@@ -114,11 +114,11 @@ def note_event(seen: Seen, data: SegmentCaptured | SegmentScored, at: datetime) 
 
 
 def figures(seen: Seen, training: dict[str, Any], minutes: float) -> dict[str, Any]:
-    """Latencies of all scored segments, and of two groups.
+    """Return the latencies of all scored segments, and of two groups.
 
     `cold` segments were captured before the first model was live: they wait until there are enough
-    labels to begin with. `warm` ones came after it. Those that still waited at the end count in
-    each (`waited`): to leave them out would hide what waits longest.
+    labels for the first training. `warm` ones were captured after it. Segments that were still
+    waiting at the end are included (`waited`): omitting them would hide the longest latencies.
     """
     versions = sorted(set(seen.live) & set(seen.manifests))
     counts = [seen.manifests[version]["labels"] for version in versions]
@@ -162,17 +162,17 @@ def figures(seen: Seen, training: dict[str, Any], minutes: float) -> dict[str, A
 
 
 def labels_agree(seen: Seen, manifest: dict[str, Any]) -> bool:
-    """Whether the first scores, as many as it has labels, are the labels of a version."""
+    """Whether the first `labels` scores are the labels of a version."""
     mine = sorted(f"{name} {digest}" for _, name, digest in seen.scored[: manifest["labels"]])
     digest: str = manifest["label_digest"]
     return sha256("\n".join(mine).encode()).hexdigest() == digest
 
 
 def waited(segments: list[tuple[float, bool]], share: float) -> float | None:
-    """Seconds until so large a share is live, by Kaplan and Meier's product.
+    """Seconds until the given share is live, by the Kaplan-Meier estimator.
 
     Args:
-        segments: (seconds, live) of each; one that is not live waited so long without an end.
+        segments: (seconds, live) of each; those that are not live are censored at that time.
         share: In (0, 1).
 
     Returns:

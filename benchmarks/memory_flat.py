@@ -36,7 +36,7 @@ SAMPLE_SECONDS = 10.0
 
 
 def resident(run: RunSupervisor) -> tuple[float, int]:
-    """Resident megabytes of a run, and how many processes it has."""
+    """Resident memory of a run in MB, and its number of processes."""
     own = [each for each in tree(run._process.pid) if each.kind != OTHER] if run._process else []
     return sum(megabytes(each.pid) for each in own), len(own)
 
@@ -44,7 +44,7 @@ def resident(run: RunSupervisor) -> tuple[float, int]:
 async def watch(
     settings: TrainerSettings, minutes: float
 ) -> tuple[list[tuple[float, float]], bool, RunSupervisor]:
-    """(Seconds since training began, MB) of each sample, and whether all had as many processes."""
+    """(Seconds of training, MB) per sample, and whether all had equal process counts."""
     run = RunSupervisor(settings, "memory-flat")
     run.start(reward_model(settings.data_dir))
     await until(lambda: run.state.last is not None or not run.alive, "training begins")

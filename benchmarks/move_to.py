@@ -1,11 +1,11 @@
-"""MOVE_TO against the shortest paths to every reachable tile; the others must be rejected.
+"""MOVE_TO compared with the shortest paths to all reachable tiles; others must be rejected.
 
     python benchmarks/move_to.py --rooms 60
 
 Each room of the cartridge, in each state in which the walkthrough enters it, from that place and
 without enemies. The reference holds each direction for an emulator step on the emulator, from every
-place to which that leads (`rlaif.testing.data.motion.real_steps`). Exit code 0 if MOVE_TO reached
-every tile within 1.5 times the minimum of emulator steps, or rejected it if there is no path.
+place that is reached (`rlaif.testing.data.motion.real_steps`). Exit code 0 if MOVE_TO reached every
+tile within 1.5 times the minimum of emulator steps, or rejected it if there is no path.
 """
 
 import random
@@ -26,14 +26,14 @@ BAR = 1.5
 
 
 class Tally:
-    """What was found in all rooms."""
+    """Results of all rooms."""
 
     def __init__(self) -> None:
         self.verdicts: Counter[str] = Counter()
         self.ratios: list[float] = []
 
     def walk(self, emulator: Emulator, entry: Entry, found: Truth) -> None:
-        """Go to each tile of a room."""
+        """Play MOVE_TO to each tile of a room."""
         for tile in all_tiles():
             trip, least = move_to(emulator, entry, tile), found.least(tile)
             verdict = trip.verdict(found, tile, entry)
@@ -47,7 +47,7 @@ class Tally:
                 say(f"  {entry.name} tile {tile}: {verdict}; {figures}")
 
     def figures(self) -> dict[str, object]:
-        """For the line of JSON."""
+        """Return the figures for the line of JSON."""
         ratios = sorted(self.ratios)
         return {
             "tiles": sum(self.verdicts.values()),

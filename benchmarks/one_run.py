@@ -1,6 +1,6 @@
 """One training run as the service starts it: `RunSupervisor` and the training process under it.
 
-What the service does beside the process is done here as far as it costs the process something: a
+The service's other work is simulated as far as it costs the process time: a
 reward model to load, captures granted within the budget, and a spool that is emptied.
 """
 
@@ -29,7 +29,7 @@ from rlaif.trainer.settings import TrainerSettings
 GRANT_SECONDS = 1.0
 
 MEMBERS = 5
-"""Networks of a reward model by default (`REWARD_MODEL_MEMBERS`)."""
+"""Default number of networks of a reward model (`REWARD_MODEL_MEMBERS`)."""
 
 DRIVER, RUNNERS, OTHER = "driver", "runners", "other"
 RUNNER = b"rlaif.trainer.learner.runners.child"
@@ -50,7 +50,7 @@ class Process:
 
 
 def reward_model(directory: Path, version: int = 1) -> LoadRewardModel:
-    """Write a reward model of the usual size, an ensemble; its weights are as they were drawn."""
+    """Write a reward model of the default size, an ensemble with its initial weights."""
     spec = RewardNetSpec(
         layout_version=LAYOUT_VERSION, spread=0.1, members=MEMBERS, activation="tanh"
     )
@@ -62,7 +62,7 @@ def reward_model(directory: Path, version: int = 1) -> LoadRewardModel:
 
 
 async def grant_captures(run: RunSupervisor, settings: TrainerSettings) -> None:
-    """Grant captures until cancelled, and take away what is spooled, as the uploader does."""
+    """Grant captures and remove spooled files, like the uploader, until cancelled."""
     budget = CaptureBudget(settings.captures_per_minute, settings.judge_backlog)
     spool = Spool(run.directory / "spool")
     captured = 0
@@ -82,7 +82,7 @@ def tree(root: int) -> list[Process]:
 
 
 def cpu_seconds(pids: Iterable[int]) -> dict[int, float]:
-    """CPU seconds of each process so far, user and system; those that ended are left out."""
+    """CPU seconds (user and system) of each running process so far."""
     spent = {}
     for pid in pids:
         with suppress(OSError):

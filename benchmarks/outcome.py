@@ -1,4 +1,4 @@
-"""What all benchmarks share: their options, the head of a results file, ratios, and the end.
+"""Common parts of all benchmarks: options, head and end of a results file, and ratios.
 
 A results file begins with the commit, processor, Python, packages and load, then has the raw
 figures of each round, and ends with one line of JSON. Contenders are measured in alternation: the
@@ -22,7 +22,7 @@ from statistics import median
 from typing import Any
 
 WORKERS, ENVS = 2, 8
-"""Runners of a training that is compared, and environments of each."""
+"""Runners of a compared training run, and environments per runner."""
 
 RESAMPLES = 4_000
 PACKAGES = ("pyboy", "numpy", "torch", "ray")
@@ -48,7 +48,7 @@ def head() -> str:
 
 
 def machine() -> dict[str, str]:
-    """What was measured, and on what."""
+    """The measured commit and the machine."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -66,7 +66,7 @@ def commit() -> str:
     git = ("git", "-C", str(HERE))
     try:
         head = subprocess.check_output([*git, "rev-parse", "--short=7", "HEAD"], text=True).strip()
-        # Not the results, which a benchmark writes.
+        # Excludes the results, which a benchmark writes.
         changes = [*git, "status", "--porcelain", "--", ":/", ":!/benchmarks"]
         return head + ("+" if subprocess.check_output(changes) else "")
     except (OSError, subprocess.CalledProcessError):
@@ -85,7 +85,7 @@ def print_round(name: str, row: Mapping[str, float]) -> None:
 def interval(
     values: Sequence[float], figure: Callable[[Sequence[float]], float] = median
 ) -> tuple[float, float]:
-    """Of a figure: percentile bootstrap, 95 %. The same values give the same interval."""
+    """Return the 95 % percentile bootstrap interval of a figure; deterministic."""
     draw = Random(0)
     found = sorted(figure(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
     outside = RESAMPLES // 40
@@ -93,7 +93,7 @@ def interval(
 
 
 def by_minute(samples: Iterable[tuple[float, float]]) -> list[float]:
-    """Medians of (seconds since the begin, value) over each whole minute."""
+    """Medians of (seconds since the start, value) over each whole minute."""
     values: defaultdict[int, list[float]] = defaultdict(list)
     for seconds, value in samples:
         values[int(seconds // 60)].append(value)
@@ -101,7 +101,7 @@ def by_minute(samples: Iterable[tuple[float, float]]) -> list[float]:
 
 
 def summary(rows: Sequence[Mapping[str, float]], ratios: Iterable[str]) -> dict[str, Any]:
-    """Medians of all figures; of `ratios` also the interval and each round's value."""
+    """Medians of all figures; for `ratios`, also the interval and the value of each round."""
     found: dict[str, Any] = {name: round(median(row[name] for row in rows), 4) for name in rows[0]}
     for name in ratios:
         values = [row[name] for row in rows]
@@ -128,7 +128,7 @@ def write_csv(path: Path, names: Sequence[str], rows: Sequence[Mapping[str, Any]
 
 
 def finish(figures: dict[str, Any], *, met: bool) -> int:
-    """Print machine, figures and duration; gives the exit code, 0 if the targets are met."""
+    """Print machine, figures and duration; return the exit code, 0 if the targets are met."""
     minutes = round((time.monotonic() - _BEGAN) / 60, 1)
     sys.stdout.write(json.dumps(figures | {"machine": machine(), "took_minutes": minutes}) + "\n")
     return 0 if met else 1

@@ -1,4 +1,4 @@
-"""Segments of the real cartridge, played by a mixture of policies from many places of its story.
+"""Segments of the real cartridge, played by a mixture of policies from states along its story.
 
 The walkthrough is played once and leaves save states. From these, episodes are played by
 
@@ -7,7 +7,7 @@ The walkthrough is played once and leaves save states. From these, episodes are 
     walk      the walkthrough itself
     stray     the walkthrough for a while, then sticky buttons
     roam      a third of the episodes: a direction is held until something is in the way, then
-              another, so that ways back are played as often as the way ahead
+              another, so that moves back are as frequent as moves ahead
 
 and two segments of 300 frames are cut out of each, with a pause between them. A segment has what
 the exporter would store: observations by the encoder and descriptions by `describe`.
@@ -33,7 +33,7 @@ from rlaif.game.play.session import Held, PlayedEmulator
 FRAME_SKIP, STEPS = 4, 75
 SEGMENTS_AN_EPISODE = 2
 LONGEST_PAUSE = 75
-"""Emulator steps between the segments of an episode, at most."""
+"""Maximum emulator steps between the segments of an episode."""
 
 POLICIES = ("random", "sticky", "walk", "stray", "roam", "roam")
 CHOICES: tuple[Held, ...] = (
@@ -49,10 +49,10 @@ EARLY = 4800
 
 LONGEST_HOLD = 16
 STRAY_AFTER = 300
-"""Frames of the walkthrough after which `stray` leaves it, at most."""
+"""Maximum frames of the walkthrough after which `stray` leaves it."""
 
 BLOCKED, TURN, PRESS_A, READ_ON = 3, 0.03, 0.3, 0.3
-"""Of `roam`: emulator steps on one spot after which it turns, and its chances a step."""
+"""For `roam`: emulator steps in one place after which it turns, and probabilities per step."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class PlayedSegment:
 
     Attributes:
         segment_id, episode_id: Ids.
-        policy: Who played.
+        policy: Name of the policy.
         start_step: Emulator step of the episode at which it starts.
         observations: `[75, 128]` float32.
-        states: What `describe` says after each emulator step.
+        states: Output of `describe` after each emulator step.
     """
 
     segment_id: str
@@ -77,7 +77,7 @@ class PlayedSegment:
 
 @dataclass(frozen=True)
 class Place:
-    """A save state of the walkthrough and the buttons that follow it, one a frame."""
+    """A save state of the walkthrough and the buttons that follow it, one per frame."""
 
     frame: int
     state: bytes
@@ -92,12 +92,12 @@ def play_segments(
     until: int | None = None,
     report: Callable[[str], None] = print,
 ) -> list[PlayedSegment]:
-    """Play about `count` segments; equal arguments give equal ones.
+    """Play about `count` segments; equal arguments give equal segments.
 
     Args:
-        count: How many; rounded up to whole episodes.
-        seed: Of the choice of places, policies and buttons.
-        workers: Processes.
+        count: Number of segments; rounded up to whole episodes.
+        seed: Seed of places, policies and buttons.
+        workers: Number of processes.
         until: Frame of the walkthrough after which no episode starts; None for its whole length.
         report: Receives progress messages.
     """
@@ -178,7 +178,7 @@ def _step(emulator: PlayedEmulator, pressed: Iterator[Held]) -> None:
 
 
 def buttons(policy: str, place: Place, rng: np.random.Generator) -> Iterator[Held]:
-    """What is held in each frame, without end."""
+    """Buttons held in each frame, endlessly."""
     if policy == "walk":
         yield from place.ahead
     if policy == "stray":

@@ -39,7 +39,7 @@ NAMES = {
     "game": "rewards of the game", "nothing": "no reward",
 }  # fmt: skip
 WINDOW = 10
-"""Iterations of a point of a curve of training: some 20 episodes from power-on."""
+"""Iterations per point of a training curve: about 20 episodes from power-on."""
 
 
 def main() -> int:
@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def exploration(runs: list[dict[str, str]]) -> None:
-    """A panel for each kind of world: how many runs of each arm were over after so many frames."""
+    """Plot, per kind of world, the share of finished runs of each arm by frames."""
     kinds: dict[str, dict[str, list[dict[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         generated = run["world"].startswith("world-")
@@ -77,7 +77,7 @@ def exploration(runs: list[dict[str, str]]) -> None:
 
 
 def rewards(arms: dict[str, list[dict[str, Any]]]) -> None:
-    """Milestones per episode from power-on while the policies were trained."""
+    """Plot milestones per episode from power-on during the training of the policies."""
     figure, panel = plt.subplots(figsize=(5.6, 3.4))
     for arm, runs in sorted(arms.items()):
         curves = [_smooth(run["curve"]) for run in runs]
@@ -93,7 +93,7 @@ def rewards(arms: dict[str, list[dict[str, Any]]]) -> None:
 
 
 def _smooth(curve: dict[str, list[float]]) -> tuple[list[float], list[float]]:
-    """Decisions, and the mean of the episodes that ended in the last `WINDOW` iterations."""
+    """Return decisions, and means of the episodes that ended in the last `WINDOW` iterations."""
     box = np.ones(WINDOW)
     episodes = np.convolve(curve["episodes"], box, mode="valid")
     milestones = np.convolve(curve["milestones"], box, mode="valid")

@@ -1,4 +1,4 @@
-"""The last rungs of the ladder: training from end to end, on both cores.
+"""The last rungs of the ladder: end-to-end training on both cores.
 
 Two runners of eight environments and the learner, as in a training run. Every round starts new
 games at the scenes. After one iteration the next ones are timed by the wall clock: sampling and
@@ -7,10 +7,10 @@ must be that of the training run. A ratio is frames per second of the run / of r
 
     ppo_ratio          the eight buttons (action set `seed`), preset `default`
     ppo_ratio_seeds    the same with preset `seed`: 10 epochs, minibatches of 512
-    ppo_ratio_macros   what a run plays by default: action set `macros`, preset `default`
+    ppo_ratio_macros   the default of a run: action set `macros`, preset `default`
     …_cpu_ratio…       CPU time per frame of raw / of the run: the ratio if no core ever waited
     sb3_speedup        frames per second of `ppo` / of Stable-Baselines3's PPO on the same Gymnasium
-                       environment with the same numbers (sb3_rung.py); sb3_cpu_speedup likewise
+                       environment with the same numbers (sb3_rung.py); sb3_cpu_speedup: CPU time
 """
 
 import tempfile
@@ -42,7 +42,7 @@ RUNGS = {"": ("default", "seed"), "_seeds": ("seed", "seed"), "_macros": ("defau
 """Suffix of a rung's figures → preset and action set."""
 
 SHORTER = {"_macros": 3}
-"""A decision of macros lasts eight times as long; so many times fewer iterations are timed."""
+"""A decision of macros lasts eight times as long; fewer iterations are timed by that factor."""
 
 
 class PpoRung:
@@ -75,7 +75,7 @@ class PpoRung:
         cpu = usage.seconds()
         replayed: list[Replayed] = self._on_runners("replay")
         self.same_ram &= all(each.same_ram for each in replayed)
-        # What was played is what was learned from and the fragments on the way.
+        # The frames played are those learned from and those of pending fragments.
         ahead = algorithm.config.train_batch_size_per_learner if algorithm.overlaps else 0
         played = frames * (1 + ahead / steps)
         raw = sum(each.frames / each.wall for each in replayed)
@@ -100,7 +100,7 @@ class PpoRung:
 
 
 def sb3_of(env: EnvConfig, iterations: int) -> Sb3Rung | None:
-    """The rung of Stable-Baselines3; None, with a line that says why, where it is missing."""
+    """The rung of Stable-Baselines3; None, with a message, if it is not installed."""
     try:
         return Sb3Rung(env, max(1, iterations // 2))
     except ImportError as error:
@@ -109,9 +109,9 @@ def sb3_of(env: EnvConfig, iterations: int) -> Sb3Rung | None:
 
 
 def measure(env: EnvConfig, rounds: int, iterations: int) -> dict[str, Any]:
-    """Interleaved rounds of all rungs; medians, and of each ratio its interval and rounds.
+    """Run interleaved rounds of all rungs; return medians, and interval and rounds of each ratio.
 
-    Episodes start at the scenes that `env` names.
+    Episodes start at the scenes of `env`.
     """
     sb3 = sb3_of(env, iterations)
     prepare_runners()

@@ -1,4 +1,4 @@
-"""Runs the benchmarks whose results are stale, cheapest first, and writes results and page.
+"""Run the benchmarks with stale results, cheapest first, and write the results and the page.
 
     make bench-refresh                            all that are stale
     make bench-refresh BENCH="ladder bench_hud"   these, in this order, stale or not
@@ -6,7 +6,7 @@
     make bench-refresh CHECK=1                    none: lists the stale ones, fails if there are any
 
 A benchmark that has ended is recorded at once, so the same command continues after an interruption.
-For figures of speed let nothing else run on the machine.
+For speed figures, run nothing else on the machine.
 """
 
 import json
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def chosen(names: Sequence[str]) -> list[str]:
-    """Results by name; without names the stale ones, cheapest first."""
+    """Select results by name; without names, the stale ones, cheapest first."""
     known = stale.BENCHMARKS
     if names:
         by_name = {raw.removesuffix(".txt"): raw for raw in known}
@@ -58,16 +58,16 @@ def chosen(names: Sequence[str]) -> list[str]:
 
 
 def minutes_of(raw: str) -> float:
-    """Of the last run where it is known."""
+    """Duration of the last run, if known."""
     found = stale.result_of(raw)
     recorded = None if found is None else found[1].get("took_minutes")
     return float(recorded or stale.BENCHMARKS[raw]["minutes"])
 
 
 def measure(raw: str) -> bool:
-    """Run it, keep its output, and record it; whether there is a result.
+    """Run it, store its output and record it; return whether there is a result.
 
-    A missed target is one, too. Its exit code is 1, as is that of a crash, which prints no figures.
+    A missed target is also a result: exit code 1, as for a crash, which prints no figures.
     """
     command, target = stale.BENCHMARKS[raw]["command"], stale.RESULTS / raw
     if isinstance(command, str):
@@ -95,7 +95,7 @@ def measure(raw: str) -> bool:
 
 
 def is_whole(lines: Sequence[str], command: Sequence[str]) -> bool:
-    """Whether the output ends with figures: a script's are those that `outcome.finish` prints."""
+    """Whether the output ends with figures, as printed by `outcome.finish`."""
     try:
         figures = json.loads(lines[-1])
     except (IndexError, ValueError):

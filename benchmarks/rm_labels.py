@@ -1,4 +1,4 @@
-"""From played segments to labels, through the project's own parts and without a server.
+"""Labels of played segments, by the project's own components without a server.
 
     states ─ summarise ─ evidence ─ the expert's opinion ─ distortion ─ count ─ score ─ label
                               └──── what the RAM decides ────────────────────────┘
@@ -45,13 +45,13 @@ from rlaif.reward_model.labels.labels import (
 VOTING = VoteSettings()
 PANEL = tuple(briefed(judge, GAME) for judge in JUDGES)
 USUAL = Behaviour()
-"""The mock LLM by default: an expert with a little noise."""
+"""Default of the mock LLM: an expert with little noise."""
 
 BARE = Behaviour(noise=0.0)
-"""The expert's own opinion: the truth that wrong labels are compared with."""
+"""The expert without noise: the reference for wrong labels."""
 
 USUAL_RISE = 0.15
-"""Rise of a segment that walks towards the objective nearly all the time."""
+"""Rise of a segment that moves towards the objective nearly all the time."""
 
 _NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -62,7 +62,7 @@ class Seen:
 
     Attributes:
         rows: The observations that a label keeps.
-        opinion: That of the expert.
+        opinion: Opinion of the expert.
         ram: Criterion → level that the RAM decides.
     """
 
@@ -76,7 +76,7 @@ class Seen:
 
 
 def see(segment: PlayedSegment) -> Seen:
-    """Look at a segment once, for all the labels that it will get."""
+    """Evaluate a segment once, for all its labels."""
     records = [
         StateRecord(step=at, frame=FRAME_SKIP * (at + 1), action="NOP", state=state)
         for at, state in enumerate(segment.states)
@@ -94,7 +94,7 @@ def see(segment: PlayedSegment) -> Seen:
 
 
 def some(seen: Sequence[Seen], count: int, seed: int) -> list[Seen]:
-    """Whole episodes, `count` segments or one less."""
+    """Select whole episodes, with `count` segments or one less."""
     by_episode: dict[str, list[Seen]] = {}
     for item in seen:
         by_episode.setdefault(item.episode_id, []).append(item)
@@ -110,7 +110,7 @@ def some(seen: Sequence[Seen], count: int, seed: int) -> list[Seen]:
 def judged(
     seen: Sequence[Seen], behaviour: Behaviour = USUAL, *, random_seed: int | None = None
 ) -> list[LabelledSegment]:
-    """Labels by one judge, in the order of the segments; those that it abstains on are left out.
+    """Labels by one judge, in the order of the segments; those on which it abstains are omitted.
 
     With a `random_seed` the judge is random.
     """
@@ -125,7 +125,7 @@ def judged(
 
 
 def unlike(item: LabelledSegment, **changes: object) -> LabelledSegment:
-    """The label with other values; its digest follows them."""
+    """Return the label with other values and a matching digest."""
     label = repr(sorted(changes.items())) if "observations" not in changes else item.segment_id
     digest = hashlib.sha256(f"{item.score_sha256} {label}".encode()).hexdigest()
     return replace(item, **{"score_sha256": digest, **changes})  # type: ignore[arg-type]
@@ -150,7 +150,7 @@ def _label(
         truth=item.ram,
         **fields,
     )
-    # Only what a label reads: the files of the segment do not exist.
+    # Only the fields that a label uses: the files of the segment do not exist.
     fields = {
         "segment_id": item.segment_id,
         "episode_id": item.episode_id,
@@ -165,7 +165,7 @@ def _label(
 
 
 def _said(item: Seen, behaviour: Behaviour, random_seed: int | None) -> dict[str, object]:
-    """`criteria`, `abstentions` and `quest` of a score, as the panel puts them together."""
+    """`criteria`, `abstentions` and `quest` of a score, as composed by the panel."""
     decided = ram_verdicts(item.evidence, frozenset(COMPUTED))
     results: dict[str, CriterionScore | NoVote] = {
         name: level if isinstance(level, NoVote) else certain(level)
@@ -225,7 +225,7 @@ def _random_opinion(item: Seen, seed: int) -> SegmentOpinion:
 
 
 def _whole(found: QuestPosition | None) -> QuestPosition | None:
-    """As an answer has it: half screens are counted."""
+    """The distance as in an answer, in half screens."""
     if found is None:
         return None
     return QuestPosition(objective=found.objective, distance=round(found.distance))

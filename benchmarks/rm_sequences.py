@@ -1,4 +1,4 @@
-"""Labels that must never go live, in sequences that grow as they do in the service.
+"""Labels whose models must never be published, in sequences that grow as in the service.
 
 noise             random positions on the quest for each segment
 episode_random    random positions for each episode, shared by its segments
@@ -32,7 +32,7 @@ TASTES = ("menus", "texts", "end.hearts", "end.at.0", "changes.rupees", "rooms.f
 
 
 def looks_live(seen: Sequence[Seen], kind: str, seed: int) -> list[int]:
-    """Numbers of labels at which a candidate passed."""
+    """Return the numbers of labels at which a candidate passed."""
     step = LONG_STEP if seed % 10 == 9 else STEP
     labels = bad_labels(some(seen, (LOOKS + 1) * step + 2, 3000 + seed), kind, seed)
     found = []
@@ -70,13 +70,13 @@ def bad_labels(seen: Sequence[Seen], kind: str, seed: int) -> list[LabelledSegme
 
 
 def quest_positions(level: float, rise: float) -> tuple[float, float]:
-    """A start and an end on the quest, of two normal numbers."""
+    """A start and an end position on the quest, from two normal numbers."""
     start = 5.0 + 2.0 * level
     return start, start + 0.3 * rise
 
 
 def loved_slot(labels: list[LabelledSegment], rng: np.random.Generator) -> list[LabelledSegment]:
-    """What one lasting number shows at start and end is taken for the way along the quest."""
+    """Use the values of one permanent counter at start and end as positions on the quest."""
     rows = np.stack([item.observations[[0, -1]] for item in labels])
     rises = (rows[:, 0] != rows[:, 1]).mean(axis=0)
     usable = [slot for slot in LASTING_SLOTS if rises[slot] > 0.15]
@@ -88,7 +88,7 @@ def loved_slot(labels: list[LabelledSegment], rng: np.random.Generator) -> list[
 
 
 def placed(item: LabelledSegment, start: float, end: float) -> LabelledSegment:
-    """The label of a judge who puts the segment there; as exact as half screens are."""
+    """Return the label of a judge with these positions, to a precision of half a screen."""
     step = 0.9 / FARTHEST
     start, end = round(start / step) * step, round(end / step) * step
     values = {**item.values, "progress": value_of_rise(end - start)}

@@ -1,8 +1,7 @@
 """Stable-Baselines3's PPO on `ZeldaOracle-v1`, at the settings of a preset.
 
-It is no dependency of the project: `make ladder` installs it into `.venv-sb3`, which holds it
-alone; PyTorch, Gymnasium and all else are the project's own. Every environment is a process, as
-`SubprocVecEnv` has it.
+It is not a dependency of the project: `make ladder` installs only it into `.venv-sb3`; PyTorch,
+Gymnasium and all else are the project's own. Every environment is a process (`SubprocVecEnv`).
 """
 
 import os
@@ -26,7 +25,7 @@ FOLDER = Path(__file__).parents[1] / ".venv-sb3"
 
 
 class CountedEnv(ZeldaOracleEnv):
-    """Keeps how many frames it played."""
+    """Counts the played frames."""
 
     frames = 0
 
@@ -44,10 +43,10 @@ def environment_of(env: EnvConfig) -> CountedEnv:
 
 
 class Sb3Rung:
-    """A training of Stable-Baselines3, measured round by round."""
+    """A training run of Stable-Baselines3, measured round by round."""
 
     def __init__(self, env: EnvConfig, iterations: int) -> None:
-        """Start it, while this process has no threads yet: it forks.
+        """Start it before this process has threads, as it forks.
 
         Raises:
             ImportError: It is not installed.

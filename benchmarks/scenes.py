@@ -21,7 +21,7 @@ from rlaif.game.play.session import Held, PlayedEmulator
 
 WALKTHROUGH = Path(__file__).resolve().parents[1] / "libs/game/cartridge/walkthrough.json"
 LOOK_EVERY = 16
-"""Frames between two looks at what kind of moment it is."""
+"""Frames between two checks of the kind of state."""
 
 SOME_ENEMIES = 2
 _GROUP = address("wActiveGroup")
@@ -37,10 +37,10 @@ KINDS: dict[str, Callable[[RamBlocks], bool]] = {
 
 
 def scenes(cartridge: Cartridge) -> dict[str, bytes]:
-    """Kind → save state: of all states of a kind the one in the middle of the list.
+    """Return kind → save state: the one in the middle of all states of a kind.
 
     Raises:
-        ValueError: The walkthrough does not come to a moment of some kind.
+        ValueError: The walkthrough has no state of some kind.
     """
     found: dict[str, list[int]] = {kind: [] for kind in KINDS}
     for frame, emulator in walkthrough(cartridge):
@@ -71,7 +71,7 @@ def walkthrough(cartridge: Cartridge) -> Iterator[tuple[int, PlayedEmulator]]:
 
 
 def walkthrough_inputs() -> Iterator[Held]:
-    """What is held, frame by frame."""
+    """Buttons held, frame by frame."""
     for button, frames in json.loads(WALKTHROUGH.read_text(encoding="utf-8"))["steps"]:
         yield from [frozenset[str]() if button == "NOP" else frozenset({button.lower()})] * frames
 

@@ -1,6 +1,6 @@
-"""Milestones that a search of the built-in game found, from its tree.
+"""Milestones found by a search of the built-in game, from its tree.
 
-The search knows no milestones; here its nodes are read with the game's story.
+The search does not use milestones; here they are derived from its nodes.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ _ROOT_CAVE, _ROOT_CAVE_GROUP = 1, 4
 
 
 def shown(marks: frozenset[str], rooms: frozenset[int]) -> RamBlocks:
-    """RAM that has these marks and visits and nothing else."""
+    """Return RAM with only these flags and visits."""
     wram = bytearray(0x2000)
 
     def set_bits(where: int, bits: int) -> None:
@@ -43,7 +43,7 @@ def shown(marks: frozenset[str], rooms: frozenset[int]) -> RamBlocks:
 
 
 class Findings:
-    """The milestones of every node's way."""
+    """Return the milestones of every node's trajectory."""
 
     def __init__(self, tree: Tree, story: Story) -> None:
         self.story = story

@@ -4,8 +4,8 @@
     python benchmarks/simulate_month.py --segments 4000
     python benchmarks/simulate_month.py --resume FILE
 
-One segment a second for 30 days. The services' own code, each part in a process of its own, reads a
-store that makes the objects of the segments so far when they are read. At 10, 50 and 100 %:
+One segment per second for 30 days. The services' own code, each part in a process of its own, reads
+a store that makes the objects of the segments so far when they are read. At 10, 50 and 100 %:
 
     hud            read model. start: folding the newest events, as many as the streams hold;
                    look: a snapshot; list: 50 segments
@@ -14,7 +14,7 @@ store that makes the objects of the segments so far when they are read. At 10, 5
     api            exporter and judge. look: 1, list: 50 captures, segments and scores at the begin,
                    in the middle and at the end of the keys
 
-Times are in seconds, the slowest where not said otherwise; memory is the largest resident memory so
+Times are in seconds, the slowest unless stated otherwise; memory is the peak resident memory so
 far, in MB. Exit code 0 if that is at 100 % at most 1.2 times as large as at 50 %.
 """
 
@@ -57,22 +57,22 @@ FOLDERS: tuple[KeysOf, ...] = (
     lambda episode, segment: [keys.segment(episode, segment, name) for name in FILES],
     lambda _, segment: [keys.score(CONFIG, segment)],
 )
-"""In order of their keys, too."""
+"""Also in key order."""
 
 
 def keys_at(keys_of: KeysOf, count: int, place: int) -> list[str]:
-    """Of the segment at a place in key order."""
+    """Ids of the segment at an index in key order."""
     return keys_of(*ids_of(number_at(count, place)))
 
 
 def number_at(count: int, place: int) -> int:
-    """Those of an environment follow each other."""
+    """The segments of an environment are consecutive."""
     environment, index = divmod(place, count // ENVIRONMENTS)
     return index * ENVIRONMENTS + environment
 
 
 class MonthStore:
-    """The objects of the first `count` segments, of which only shared ones are kept."""
+    """The objects of the first `count` segments; only shared ones are stored."""
 
     def __init__(self, count: int = 0) -> None:
         self.count = count
@@ -192,7 +192,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def measure(part: str, counts: Sequence[int]) -> list[str]:
-    """A line for each count; runs in a process of its own."""
+    """Print a line for each count; runs in a separate process."""
     lines = []
     for count, *times in PARTS[part](counts):
         status = Path("/proc/self/status").read_text().split()

@@ -1,4 +1,4 @@
-"""A language model that answers every question of the planner after so many seconds.
+"""A mock language model that answers the planner after a fixed delay in seconds.
 
     python benchmarks/slow_llm.py --seconds 2 --port 8600
 
@@ -20,7 +20,7 @@ NOTHING = dict.fromkeys(("room", "column", "row", "direction", "item", "choice")
 
 
 def answer(path: str, request: dict[str, Any], luck: random.Random) -> dict[str, Any]:
-    """The content of a reply."""
+    """Return the content of a reply."""
     if request["response_format"]["json_schema"]["name"] == "suggestion":
         button = luck.choice(("UP", "DOWN", "LEFT", "RIGHT", "A", "B"))
         return {"reason": "It may help.", "button": button}

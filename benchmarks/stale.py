@@ -1,4 +1,4 @@
-"""Writes the results into benchmarks/README.md, and marks those of other code than today's.
+"""Write the results into benchmarks/README.md, and mark those of outdated code as stale.
 
     python benchmarks/stale.py                    writes the page; docs/generate.py does it, too
     python benchmarks/stale.py --measured NAME    results/NAME is of this code (refresh.py does it)
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "benchmarks"
 PAGE, DIGESTS, RESULTS = HERE / "README.md", HERE / "measured.json", HERE / "results"
 PINNED = ("numba", "numpy", "pyboy", "ray", "torch")
-"""Packages whose version decides about all figures."""
+"""Packages whose version affects all figures."""
 
 BENCHMARKS: dict[str, dict[str, Any]] = tomllib.loads((HERE / "benchmarks.toml").read_text("utf-8"))
 PARTS: dict[str, list[str]] = BENCHMARKS.pop("parts")
@@ -41,17 +41,17 @@ ROW = re.compile(
 
 @cache
 def digest(raw: str) -> str:
-    """Of the syntax trees of the measured code, without texts, and of the pinned packages."""
+    """Digest of the syntax trees of the measured code, without texts, and the pinned packages."""
     return digest_of(code_of(BENCHMARKS[raw]["code"]), ROOT)
 
 
 def code_of(names: Iterable[str]) -> list[str]:
-    """Folders and scripts, with those that a name of a part stands for."""
+    """Folders and scripts, with names of parts expanded."""
     return [each for name in names for each in (code_of(PARTS[name]) if name in PARTS else [name])]
 
 
 def digest_of(code: Iterable[str], root: Path) -> str:
-    """Of these folders and scripts."""
+    """Digest of these folders and scripts."""
     found = sha256()
     for name in code:
         top = root / name
@@ -85,13 +85,13 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def is_stale(raw: str) -> bool:
-    """Whether other code was measured than today's."""
+    """Whether the measured code differs from the current code."""
     measured = json.loads(DIGESTS.read_text(encoding="utf-8"))
     return bool(measured.get(raw) != digest(raw))
 
 
 def result_of(raw: str) -> tuple[str, dict[str, Any]] | None:
-    """Commit and figures of a result, of a folder in its summary; None without a commit."""
+    """Commit and figures of a result (for a folder, of its summary); None without a commit."""
     path = RESULTS / raw
     if path.is_dir():
         summary = path / "summary.json"
@@ -125,15 +125,15 @@ def marked(page: str) -> str:
 
 
 def _formatted(form: str, figures: dict[str, Any]) -> str:
-    """The row's text; what was not measured, such as another trainer that is not here, is so."""
+    """The text of a row; "not measured" for missing figures, such as of a trainer not installed."""
     try:
         return form.format(**figures)
-    except (KeyError, TypeError, ValueError):  # absent, or null where a number is asked for
+    except (KeyError, TypeError, ValueError):  # absent, or null instead of a number
         return "not measured"
 
 
 def record(names: list[str]) -> None:
-    """Write that these results are of today's code, and the page."""
+    """Record that these results are of the current code, and write the page."""
     measured = json.loads(DIGESTS.read_text(encoding="utf-8")) | {n: digest(n) for n in names}
     DIGESTS.write_text(json.dumps(measured, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     PAGE.write_text(marked(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Plays the runs of a study, each in a process of its own."""
+"""Run a study, each run in its own process."""
 
 import os
 import signal
@@ -14,9 +14,9 @@ from rlaif.service.child_process import ONE_THREAD
 
 
 def play_all(commands: Mapping[str, Sequence[str]], jobs: int) -> bool:
-    """Run `python COMMAND` for each, `jobs` at a time; False if one failed or a signal came.
+    """Run `python COMMAND` for each, `jobs` at a time; False if one failed or on a signal.
 
-    A signal to end is passed on to all of them; they save their progress.
+    Termination signals are forwarded to all of them; they save their progress.
     """
     waiting = dict(commands)
     playing: dict[subprocess.Popen[bytes], str] = {}
@@ -40,7 +40,7 @@ def play_all(commands: Mapping[str, Sequence[str]], jobs: int) -> bool:
 
 
 def stopping() -> threading.Event:
-    """Set by the first signal to end."""
+    """Set by the first termination signal."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

@@ -1,9 +1,9 @@
 """The search that all runs of the study of rewards share: start states and judged segments.
 
 It reads neither rewards nor judges. Its states are starts of training. The last seconds before each
-cell was found and a sample of its play are the first segments that are labelled, so that a reward
-model exists early and knows more than the first steps of the quest. With the sample alone, in which
-hardly an objective was reached, the gate refused models that ranked states as the judge does.
+cell was found and a sample of its play are the first labelled segments, so that a reward model
+exists early and covers more than the first steps of the quest. With the sample alone, which reached
+almost no objective, the gate rejected models that ranked states like the judge.
 """
 
 import os
@@ -32,14 +32,14 @@ from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
 
 FRAMES = 1_500_000
-"""As many as some 60,000 decisions of a policy last."""
+"""Equivalent to about 60,000 decisions of a policy."""
 
 ENVIRONMENTS, STEPS = 8, 64
 CAPTURES = 6
-"""Segments of a report, 512 decisions, that are captured."""
+"""Captured segments per report of 512 decisions."""
 
 POWER_ON = "0000-"
-"""How the name of the state of power-on begins: it is node 0."""
+"""Prefix of the name of the power-on state, which is node 0."""
 
 POWER_ON_SHARE = 0.5
 """Share of the episodes that start at power-on."""
@@ -74,7 +74,7 @@ def search(folder: Path, frames: float = FRAMES) -> list[SpooledCapture]:
 
 
 def _states(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """A state of each room with each set of large flags; the first is that of power-on."""
+    """One state per room and set of large flags; the first is power-on."""
     with read_tree(folder / TREE) as tree:
         groups: dict[tuple[Marks, int], int] = {}
         for start in tree.starts:
@@ -85,9 +85,9 @@ def _states(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def arrivals(folder: Path, steps: int) -> Iterator[tuple[str, Iterator[RamBlocks]]]:
-    """How the search came to each cell: a name, the RAM after each of the last `steps` steps.
+    """The path of the search to each cell: a name, and RAM after each of the last `steps` steps.
 
-    Cells less far from power-on are left out. Each is to be read before the next one.
+    Cells closer to power-on are omitted. Each must be consumed before the next one.
     """
     player = Player(GameSettings())
     with read_tree(folder / TREE) as tree:
@@ -112,7 +112,7 @@ def _played(player: Player, buttons: str, steps: int, digest: str) -> Iterator[R
 
 
 def starts(folder: Path) -> str:
-    """As `initial_state_paths` has them."""
+    """In the format of `initial_state_paths`."""
     first, *others = sorted((folder / "starts").glob("*.state"))
     weight = max(1.0, len(others) * POWER_ON_SHARE / (1 - POWER_ON_SHARE))
     return ",".join([f"{first}={weight!r}", *map(os.fspath, others)])

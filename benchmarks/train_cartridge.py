@@ -62,7 +62,7 @@ EPISODE_ROW = (
 
 @dataclass(frozen=True)
 class Run:
-    """One run, as far as it came."""
+    """One run, possibly unfinished."""
 
     record: RunRecord
     directory: Path
@@ -107,7 +107,7 @@ def runs_of(options: argparse.Namespace) -> list[Run]:
 
 
 def searched(run: Run) -> dict[str, Any]:
-    """What the search of a run found; nothing where it left no tree."""
+    """Findings of the search of a run; empty without a tree."""
     try:
         tree = Tree.reading(run.directory / SEARCH_FOLDER / TREE)
     except TreeError:
@@ -210,7 +210,7 @@ def arm_summary(
 
 
 def reached_shares(trials: Sequence[Evaluation]) -> dict[str, float]:
-    """Share of all their episodes that reached each milestone, the most common first."""
+    """Share of all their episodes that reached each milestone, most common first."""
     episodes = [episode for trial in trials for episode in trial.episodes]
     counts = Counter(name for each in episodes for name in each.milestone_frames)
     return {name: count / len(episodes) for name, count in counts.most_common()}
@@ -222,7 +222,7 @@ def as_list(found: Interval) -> list[float]:
 
 
 def report(options: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Any]:
-    """Write the files and give the summary."""
+    """Write the files and return the summary."""
     searches = {run.record.run_id: searched(run) for run in runs}
     rows = [run_row(run, searches[run.record.run_id]) for run in runs]
     out: Path = options.out

@@ -25,7 +25,7 @@ from rlaif.trainer.settings.learning import CurriculumSettings
 
 
 class Recorded(PlaceFollower):
-    """Counts places as in training, and keeps what a bare PyBoy needs to play the same again."""
+    """Counts places as in training, and records the inputs for a replay on a bare PyBoy."""
 
     def __init__(self, counts: PlaceCounts, game: GameEnv) -> None:
         super().__init__(counts, game)
@@ -42,12 +42,12 @@ class Recorded(PlaceFollower):
 
 @dataclass(frozen=True)
 class Replayed:
-    """What one runner's play took on a bare PyBoy.
+    """Cost of one runner's play on a bare PyBoy.
 
     Attributes:
         frames: Game frames, waits included.
-        wall: Seconds. Where an episode ended on the way, loading the next state counts, as it does
-            for the runner; the first start does not.
+        wall: Seconds. Loading the next state after an episode counts, as for the runner; the first
+            start does not.
         cpu: The same in CPU seconds.
         same_ram: Whether every game ended with the RAM that it had in training.
     """
@@ -59,14 +59,14 @@ class Replayed:
 
 
 class BenchmarkRunner(EmulatorRunner):
-    """The trainer's own runner, whose play a bare PyBoy can repeat."""
+    """The trainer's runner, whose play can be replayed on a bare PyBoy."""
 
     def start_over(self) -> None:
-        """New games at the scenes."""
+        """Start new games at the scenes."""
         self.make_env()
 
     def replay(self) -> Replayed:
-        """Play everything since `start_over` again on a bare PyBoy."""
+        """Replay everything since `start_over` on a bare PyBoy."""
         config = self.config.env
         cartridge = load_cartridge(config.game.rom_path)
         bare, wall, cpu, same = Bare(cartridge), 0.0, 0.0, True
@@ -101,7 +101,7 @@ class BenchmarkRunner(EmulatorRunner):
 
 @dataclass
 class Usage:
-    """CPU seconds of a run's processes between two moments."""
+    """CPU seconds of a run's processes between two points in time."""
 
     algorithm: Any
     _driver: float = field(default_factory=time.process_time)
@@ -111,7 +111,7 @@ class Usage:
         self._runners = cpu_of_runners(self.algorithm)
 
     def seconds(self) -> dict[str, float]:
-        """CPU seconds since this was made, by kind of process."""
+        """CPU seconds since creation, by kind of process."""
         now = cpu_of_runners(self.algorithm)
         return {
             "driver": time.process_time() - self._driver,
@@ -131,12 +131,12 @@ def cpu_of_runners(algorithm: Any) -> list[float]:
 
 
 def frames_of(algorithm: Any) -> int:
-    """Game frames of the batch that was learned last, waits included."""
+    """Game frames of the last learned batch, waits included."""
     return sum(int(each.frames.sum()) for each in algorithm.fragments if each.frames is not None)
 
 
 def settings_of(preset: str, **changes: Any) -> TrainerSettings:
-    """The eight buttons unless `changes` names another action set."""
+    """Uses the eight buttons unless `changes` contains another action set."""
     return TrainerSettings.model_validate(
         {
             "actions": "seed",
@@ -156,7 +156,7 @@ def environment(
     frame_skip: int = 4,
     episode_length: int = 30_000,
 ) -> EnvConfig:
-    """Episodes start at each of `states` alike, which are written into `directory`."""
+    """Episodes start uniformly at `states`, which are written into `directory`."""
     paths = []
     for number, state in enumerate(states.values()):
         path = directory / f"{number}.state"
@@ -176,7 +176,7 @@ def environment(
 
 
 def prepare_runners() -> None:
-    """Let runner processes find the modules of this folder."""
+    """Make the modules of this folder importable in runner processes."""
     warnings.simplefilter("ignore", DeprecationWarning)
     here = str(Path(__file__).resolve().parent)
     os.environ["PYTHONPATH"] = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
@@ -184,7 +184,7 @@ def prepare_runners() -> None:
 
 
 def start_ray(cpus: int) -> None:
-    """A local Ray, for RLlib's own runners."""
+    """Start a local Ray, for RLlib's own runners."""
     import ray
 
     prepare_runners()

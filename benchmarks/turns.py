@@ -1,8 +1,8 @@
 """Training runs that take turns: one trains while the others are stopped.
 
-A shared machine changes its speed by half within a minute, so runs that are compared are all alive
-and change places after some iterations. The first four iterations of a turn are not timed: two
-batches are on order at a time, so their samples were in part collected before the turn.
+The speed of a shared machine can change by half within a minute, so all compared runs are alive and
+take turns of some iterations. The first four iterations of a turn are not timed: two batches are on
+order at a time, so their samples were in part collected before the turn.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from rlaif.trainer.settings import TrainerSettings
 
 UNTIMED = 4
 until = partial(eventually, seconds=900.0)
-"""Waits for what a start on a busy machine takes long for."""
+"""Timeout in seconds for starts on a busy machine."""
 
 ITERATION_SECONDS = 300.0
 NEVER_MINUTES = 10_000
@@ -51,11 +51,11 @@ OFF: dict[str, Any] = {
 
 @dataclass
 class Side:
-    """One of the runs.
+    """One of the compared runs.
 
     Attributes:
-        last: Its newest iteration, and when it came.
-        beside: Processes that belong to it and are not the training's.
+        last: Its newest iteration, and its arrival time.
+        beside: Its processes outside the training.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Side:
             self._news.set()
 
     async def iterations(self, count: int) -> tuple[float, int]:
-        """Wait for `count` more; when the last came, and its environment steps."""
+        """Wait for `count` more; return arrival time and environment steps of the last."""
         for _ in range(count):
             self._news.clear()
             await asyncio.wait_for(self._news.wait(), ITERATION_SECONDS)
@@ -82,15 +82,15 @@ class Side:
         return self._at, self.last.env_steps
 
     async def turn(self, iterations: int) -> dict[str, float]:
-        """Train for a while, then stand still: what `timed` gives."""
+        """Train for a turn, then pause; return the result of `timed`."""
         os.kill(self.driver, signal.SIGCONT)
         found = await self.timed(iterations, untimed=UNTIMED)
         await self.halt()
         return found
 
     async def timed(self, iterations: int, *, untimed: int) -> dict[str, float]:
-        """Of the next iterations: decisions and frames per second, CPU seconds per decision, and
-        cores taken beside it.
+        """Measure the next iterations: decisions and frames per second, CPU seconds per decision,
+        and cores used beside it.
         """
         began, first = await self.iterations(untimed)
         own, beside = self._own_cpu(), cpu_seconds(self.beside)
@@ -109,7 +109,7 @@ class Side:
         }
 
     async def halt(self) -> None:
-        """Stop the training process; its runners end their fragments and wait for the next."""
+        """Pause the training process; its runners finish their fragments and wait for the next."""
         os.kill(self.driver, signal.SIGSTOP)
         before = None
         runners = [each.pid for each in self._training() if each.kind == RUNNERS]
@@ -131,7 +131,7 @@ def since(before: dict[int, float], after: dict[int, float]) -> float:
 
 @asynccontextmanager
 async def training(directory: Path, name: str, settings: Mapping[str, Any]) -> AsyncIterator[Side]:
-    """A training process as the service starts it, with these settings; it is in its first turn."""
+    """Start a training process like the service, with these settings; it is in its first turn."""
     side = Side(name)
     made = TrainerSettings.model_validate({"data_dir": directory / name, **settings})
     run = RunSupervisor(made, name, side.take)
@@ -156,10 +156,10 @@ def run_command(
     rounds: int = 24,
     starts: int = 0,
 ) -> int:
-    """A benchmark in turns as a command: reads `--rounds` and `--iterations`, prints the figures.
+    """Command line of a benchmark in turns: reads `--rounds` and `--iterations`, prints figures.
 
-    `rounds` is the default, and so is `starts` for a benchmark that restarts its runs: it is
-    asked for `--starts`. Gives the exit code: 0 when `target_met` of what `compare` found, else 1.
+    `rounds` is the default, and so is `starts` for a benchmark that restarts its runs: it has the
+    option `--starts`. Returns the exit code: 0 if `target_met` of the result of `compare`, else 1.
     """
     parser = parser_of(about)
     add = parser.add_argument

@@ -2,7 +2,7 @@
 
     python benchmarks/verify_worlds.py --seeds 1-200 --rooms 20 30 60 120
 
-Each world is a row of the file; those in it are skipped, so an interrupted run can be continued.
+Each world is a row of the file; existing rows are skipped, so interrupted runs can be resumed.
 Exit code 0 if all worlds of the file are generated within two CPU seconds and played to the end.
 """
 

@@ -1,1 +1,1 @@
-"""Pytest fixtures with real parts: nats-server and an S3 server on free ports."""
+"""Pytest fixtures and test helpers, with real NATS and S3 servers on free ports."""

@@ -1,4 +1,4 @@
-"""Stores whose writes a test takes over, and a process that ends in the middle of its writes."""
+"""Stores whose writes a test intercepts, and simulated crashes between writes."""
 
 from functools import partial
 from typing import Any
@@ -7,11 +7,11 @@ from rlaif.storage.ports import ObjectStore
 
 
 class Crash(BaseException):
-    """The process ends here; nothing of it runs on, as after SIGKILL."""
+    """Simulates the end of the process by SIGKILL: no handler of it may run."""
 
 
 class Writes:
-    """A store with all `put…` and `delete…` calls in one method, for subclasses to change."""
+    """A store that routes all `put…` and `delete…` calls through one method, for subclasses."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -27,12 +27,12 @@ class Writes:
 
 
 def crashing(store: ObjectStore, at: int | str, *, after: bool) -> Any:
-    """The store as seen by a process that ends before or after one of its writes.
+    """A store that simulates a crash before or after one write.
 
     Args:
         store: The store.
-        at: Number of the write, from 0, or a part of its key.
-        after: Whether the write is done.
+        at: Index of the write, from 0, or a substring of its key.
+        after: Whether to crash after the write; otherwise before it.
     """
     return _CrashingStore(store, at, after=after)
 

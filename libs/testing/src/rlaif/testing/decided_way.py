@@ -1,4 +1,4 @@
-"""A search's tree of one way whose decisions a test made: what a search leaves, in a second."""
+"""The tree file of a search with one trajectory of decisions chosen by a test."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +17,9 @@ from rlaif.trainer.settings.game import GameSettings
 
 
 def tree_of_way(folder: Path, cartridge: Cartridge, sections: Sequence[Sequence[int]]) -> Path:
-    """Write the tree of a way from power-on: a node after each stretch of decisions.
+    """Write the tree of a trajectory from power-on, with a node after each group of decisions.
 
-    Gives the tree's file.
+    Returns the path of the tree's file.
     """
     player = Player(GameSettings(rom_path=cartridge.path))
     bring_to_control(player.game.emulator, cartridge)

@@ -1,6 +1,6 @@
-"""What compose files set in the environment of our containers, and commands on pages, as names.
+"""Environment variables that compose files and commands in documents set for our containers.
 
-A container is ours when its image is; those of NATS, S3 or Grafana have names of their own.
+A container is ours if its image is; those of NATS, S3 or Grafana have other variables.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 OUR_IMAGES = "zelda-rlaif/"
-"""Part of the name of each of our images."""
+"""Substring of the name of each of our images."""
 
 _NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
 _ASKED_FOR = re.compile(r"(?<!\$)\$\{(?P<name>[A-Za-z_]\w*)(?P<rest>:?[-?+][^{}]*)?\}")
@@ -29,12 +29,12 @@ _ALONE = re.compile(
 
 @dataclass(frozen=True)
 class Given:
-    """One name in the environment of one of our containers.
+    """One environment variable of one of our containers.
 
     Attributes:
-        name: Of the variable.
-        value: As it stands there; empty where it comes from a secret.
-        where: File, and what in it.
+        name: Name of the variable.
+        value: Value in the file; empty if it is from a secret.
+        where: File, and position in it.
     """
 
     name: str
@@ -48,8 +48,8 @@ class Given:
 def compose(path: Path, values: Mapping[str, str] | None = None) -> Iterator[Given]:
     """Environment of our containers in a compose file.
 
-    With `values`, those of `.env`, what they fill in; a name without a value in the file is then
-    given only where they have one.
+    With `values`, those of `.env`, variables are substituted; a name without a value in the file is
+    then included only if it is among them.
     """
     services = yaml.safe_load(path.read_text(encoding="utf-8"))["services"]
     for name, service in services.items():
@@ -64,7 +64,7 @@ def compose(path: Path, values: Mapping[str, str] | None = None) -> Iterator[Giv
 
 
 def _environment(service: Mapping[str, Any]) -> dict[str, str | None]:
-    """Name → value, None where the file names it and leaves the value to `.env`."""
+    """Name → value; None if the file leaves the value to `.env`."""
     given = service.get("environment") or {}
     if isinstance(given, list):
         pairs = [line.partition("=") for line in given]
@@ -84,13 +84,13 @@ def interpolate(text: str, values: Mapping[str, str]) -> str:
             return other if is_set else ""
         return (value or "") if is_set else other if operator == "-" else ""
 
-    while (after := _ASKED_FOR.sub(filled, text)) != text:  # inside out: defaults may hold more
+    while (after := _ASKED_FOR.sub(filled, text)) != text:  # inside out: defaults may be nested
         text = after
     return text.replace("$$", "$")
 
 
 def asked_for(path: Path) -> set[str]:
-    """The names that a compose file takes from `.env` or from the shell."""
+    """Names that a compose file reads from `.env` or the shell."""
     text = path.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     named = set(re.findall(r"(?<!\$)\$\{([A-Za-z_]\w*)", "\n".join(lines)))
@@ -100,7 +100,7 @@ def asked_for(path: Path) -> set[str]:
 
 
 def dotenv(path: Path, *, examples: bool = False) -> dict[str, str]:
-    """Name → value of a file of `NAME=value` lines; with `examples` also those behind a `#`."""
+    """Name → value of a file of `NAME=value` lines; with `examples`, including commented ones."""
     mark = "#?" if examples else ""
     line = re.compile(rf"^{mark}({_NAME.pattern})=(.*)$", re.MULTILINE)
     found = line.finditer(path.read_text(encoding="utf-8"))
@@ -111,7 +111,7 @@ def dotenv(path: Path, *, examples: bool = False) -> dict[str, str]:
 
 
 def names_in_commands(page: str) -> set[str]:
-    """The variables that commands on a page of Markdown set for a program.
+    """Variables that commands in a Markdown document set for a program.
 
     `NAME=value` alone on a line is a variable of the reader's shell and not counted, nor are
     the key of a Secret in `--from-literal=NAME=value` and an argument of a build.
@@ -123,12 +123,12 @@ def names_in_commands(page: str) -> set[str]:
 
 
 def blocks(page: str) -> list[str]:
-    """The blocks of commands on a page, each as one script."""
+    """Command blocks of a document, each as one script."""
     return [textwrap.dedent(block) for block in _FENCE.findall(page)]
 
 
 def commands(page: str) -> list[str]:
-    """The commands of a page's blocks, lines that end in a backslash joined, comments left out."""
+    """Commands of a document's blocks, with continued lines joined and without comments."""
     lines = [
         line.strip()
         for block in _FENCE.findall(page)

@@ -1,4 +1,4 @@
-"""The doctor's checks of a pipeline at rest: nothing may be in progress, either."""
+"""The doctor's checks of an idle pipeline, which may have nothing in progress."""
 
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +11,7 @@ from rlaif.storage.ports import ObjectStore
 
 @dataclass
 class PipelineFindings:
-    """Counts, and a sentence for each violation."""
+    """Counts, and a message for each violation."""
 
     captured: int = 0
     exported: int = 0
@@ -21,7 +21,7 @@ class PipelineFindings:
 
 
 async def check(bus: Bus, episodes: ObjectStore) -> PipelineFindings:
-    """Check a pipeline in which nothing is under way."""
+    """Check a pipeline in which nothing is in progress."""
     facts = replace(await read_facts(bus, episodes), pending=frozenset())
     return PipelineFindings(
         captured=len(facts.captured),
@@ -33,7 +33,7 @@ async def check(bus: Bus, episodes: ObjectStore) -> PipelineFindings:
 
 
 async def under_way(bus: Bus) -> int:
-    """Events between trainer and reward model that are not finished."""
+    """Number of unfinished events between trainer and reward model."""
     return (
         await bus.backlog(SegmentCaptured, "exporter")
         + await bus.backlog(SegmentExported, "judge")

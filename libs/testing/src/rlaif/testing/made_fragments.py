@@ -1,4 +1,4 @@
-"""Fragments of random steps, with episode ends where a test sets them."""
+"""Fragments of random steps, with episode ends set by a test."""
 
 from collections.abc import Mapping
 from typing import Literal

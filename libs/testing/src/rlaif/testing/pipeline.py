@@ -1,4 +1,4 @@
-"""The whole pipeline as a child process: started, read, disturbed, checked, stopped.
+"""The whole pipeline as a child process: start, read, disturb, check and stop it.
 
 For end-to-end tests, fault runs and benchmarks.
 """
@@ -35,20 +35,20 @@ CLOSED = re.compile(
     r"(?P<episodes>\d+) episodes, held-out accuracy (?P<accuracy>[\d.]+) "
     r"\((?P<pairs>\d+) pairs\), loaded at environment step (?P<step>[\d,]+)"
 )
-"""Printed each time the trainer loads a model of its own play."""
+"""Printed when the trainer loads a model trained on its own play."""
 
 
 class PipelineError(AssertionError):
-    """The pipeline did not do what was waited for; the text ends with its last output."""
+    """The pipeline did not reach an expected state; the message ends with its last output."""
 
 
 class Pipeline:
-    """`rlaif demo` on a data directory of the test's."""
+    """`rlaif demo` with a data directory of the test."""
 
     def __init__(
         self, data_dir: Path, *options: str, environment: Mapping[str, str] | None = None
     ) -> None:
-        """Start it, with settings of its own beside this process's; it gets ready by itself."""
+        """Start it with additional settings; it becomes ready asynchronously."""
         self.data_dir = data_dir
         self.lines: list[str] = []
         self._arrived: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -64,10 +64,10 @@ class Pipeline:
         self._reader.start()
 
     def wait_for(self, pattern: re.Pattern[str], *, seconds: float) -> re.Match[str]:
-        """The first match in the lines that arrive from now on.
+        """Wait for the first match in the lines from now on.
 
         Raises:
-            PipelineError: It ended, or the time was over first.
+            PipelineError: It ended, or the time limit was reached.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -88,7 +88,7 @@ class Pipeline:
         raise self._error(f"{name} is not ready")
 
     def pid(self, service: str) -> int | None:
-        """Process id of a service now; None while it is down."""
+        """Current process id of a service; None while it is down."""
         port = self.where(service).rsplit(":", 1)[1]
         wanted = [f"rlaif.{service.replace('-', '_')}", "--host", "127.0.0.1", "--port", port]
         return next((pid for pid, words in processes() if words[-5:] == wanted), None)
@@ -99,16 +99,16 @@ class Pipeline:
         return found
 
     def nats_url(self) -> str:
-        """Where the administrator of its NATS connects."""
+        """URL of its NATS server for the administrator."""
         return DataDirectory(self.data_dir).addresses()["NATS_URL"]
 
     def get(self, service: str, path: str) -> httpx.Response:
-        """Ask a service's REST API; raises `httpx.HTTPStatusError` unless it answers 2xx."""
+        """Send a REST request; raises `httpx.HTTPStatusError` unless the status is 2xx."""
         answer = httpx.get(f"{self.where(service)}/api/v1/{path}", timeout=10, trust_env=False)
         return answer.raise_for_status()
 
     def metrics(self, *services: str) -> tuple[set[str], list[Series]]:
-        """What `/metrics` of these have: the names of all series, and those with a value."""
+        """Series of the services' `/metrics`: all names, and those with a value."""
         pages = [
             httpx.get(f"{self.where(name)}/metrics", timeout=10, trust_env=False)
             for name in services
@@ -120,7 +120,7 @@ class Pipeline:
         )
 
     def kill(self, service: str) -> int:
-        """End a service with SIGKILL; returns its process id.
+        """Kill a service with SIGKILL; returns its process id.
 
         Raises:
             PipelineError: It is not running.
@@ -132,10 +132,10 @@ class Pipeline:
         return pid
 
     def settle_and_check(self) -> PipelineFindings:
-        """Stop the training run, wait until nothing is under way, and check the invariants.
+        """Stop the training run, wait until the pipeline is idle, and check the invariants.
 
         Raises:
-            PipelineError: It did not come to rest in time.
+            PipelineError: It was not idle in time.
         """
         token = self.secrets()["api_token"]
         httpx.post(
@@ -159,7 +159,7 @@ class Pipeline:
             await bus.close()
 
     def _episodes(self) -> ObjectStore:
-        """Where this data directory has its segments: in SeaweedFS, or in files."""
+        """The store of segments of this data directory: SeaweedFS, or files."""
         if not (self.data_dir / "s3").exists():
             return FileStore(self.data_dir / "objects" / EPISODES_BUCKET)
         secrets = self.secrets()
@@ -172,16 +172,16 @@ class Pipeline:
         return any(self.data_dir.glob("trainer/runs/*/spool/*.capture"))
 
     def interrupt(self, *, seconds: float = 180.0) -> int:
-        """Press Ctrl-C and wait for the end; gives the exit code."""
+        """Send Ctrl-C and wait for the end; returns the exit code."""
         self._process.send_signal(signal.SIGINT)
         return self._process.wait(seconds)
 
     def family(self) -> set[int]:
-        """Process ids of everything that it runs now, by whatever name; Ray's too."""
+        """Process ids of all its processes, including Ray's."""
         return {process.pid for process in descendants([self._process.pid])}
 
     def leftovers(self, family: Collection[int] = ()) -> list[str]:
-        """Processes that still work on this data directory, or were of the `family`."""
+        """Processes that still use this data directory or belong to the `family`."""
         mine = str(self.data_dir)
         return [
             " ".join(words)
@@ -190,7 +190,7 @@ class Pipeline:
         ]
 
     def end(self) -> None:
-        """End it however it stands; for the clean-up of a test."""
+        """End it in any state; for the cleanup of a test."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             try:
@@ -213,7 +213,7 @@ class Pipeline:
 
 
 def processes() -> list[tuple[int, list[str]]]:
-    """(process id, command line) of every process, from /proc; zombies left out."""
+    """(process id, command line) of every process, from /proc; without zombies."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -232,8 +232,8 @@ def children_of_module(module: str, parent: int | None = None) -> set[int]:
 
     Args:
         module: The module that the processes run.
-        parent: The process that started them; None: this one. Its other children, such as the
-            servers of a test session, are left out.
+        parent: The process that started them; None: this one. Other children, such as the servers
+            of a test session, are excluded.
     """
     ending = ["-m", module, str(parent or os.getpid())]
     return {pid for pid, words in processes() if words[-3:] == ending}

@@ -1,9 +1,9 @@
-"""The pytest plugin of the workspace: `-p rlaif.testing.plugin` brings every fixture below.
+"""The pytest plugin of the workspace: `-p rlaif.testing.plugin` loads every fixture below.
 
-Servers start with the first test that asks for them. `--hypothesis-profile few` tries a fifth of
-the examples of each property that names no number: for a second look at the same code.
+Servers start with the first test that uses them. `--hypothesis-profile few` runs a fifth of the
+examples of each property without an explicit number: for repeated runs on the same code.
 
-Programs that are installed in the environment, such as kubectl, are found as if they were on PATH.
+Programs that are installed in the environment, such as kubectl, are added to PATH.
 """
 
 import logging
@@ -25,17 +25,17 @@ from rlaif.testing.servers.s3_server import (
     s3_server,
 )
 
-# How long an example takes says how busy the machine is, nothing of what is tested.
+# The duration of an example depends on the load of the machine, not on the tested code.
 settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("few", settings.get_profile("all"), max_examples=20)
 settings.load_profile("all")
 
 
 def pytest_configure() -> None:
-    """Put the environment's programs behind those of the machine, and drop foreign variables.
+    """Append the environment's programs to PATH, and remove unrelated variables.
 
-    Tests ask servers of this machine alone, without proxies; a `make` that they start must not take
-    the options of the one that started the tests. Threads of numpy and torch, which are not
+    Tests use only local servers, without proxies; a `make` that they start must not inherit the
+    options of the one that started the tests. Threads of numpy and torch, which are not
     imported yet, spin where cores are few and shared: with two, torch took four times as long.
     """
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -50,9 +50,9 @@ def pytest_configure() -> None:
 
 @pytest.fixture(autouse=True)
 def logging_as_before() -> Iterator[None]:
-    """Put back the root's handlers, and the levels of all loggers that were there.
+    """Restore the handlers of the root logger and the levels of all existing loggers.
 
-    A command whose `main` runs inside a test sets up the logs of the whole process.
+    A command whose `main` runs inside a test configures logging of the whole process.
     """
     known = logging.Logger.manager.loggerDict.values()
     loggers = [logging.getLogger(), *(each for each in known if isinstance(each, logging.Logger))]

@@ -1,7 +1,7 @@
-"""What rules and dashboards ask Prometheus for: metrics, and the labels that they name.
+"""Metrics and labels in the Prometheus queries of rules and dashboards.
 
-In come the files of `deploy/monitoring`; out come the metrics that an expression needs. A metric
-may be asked for by a pattern, `{__name__=~"rlaif_.+_check_ok"}`.
+Reads the files of `deploy/monitoring` and extracts the metrics of each expression. A metric may be
+selected by a pattern, `{__name__=~"rlaif_.+_check_ok"}`.
 """
 
 import json
@@ -16,18 +16,18 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 INTERVAL = "5m"
-"""Stands for Grafana's own `$__rate_interval`, which is no PromQL."""
+"""Replaces Grafana's `$__rate_interval`, which is not PromQL."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One metric that an expression asks for.
+    """One metric that an expression queries.
 
     Attributes:
         where: File and alert or panel.
         pattern: Matches the whole name of a metric.
-        wanted: Label → pattern of the value that it is to have.
-        unwanted: Labels that are named to leave a value out.
+        wanted: Label → pattern of its required value.
+        unwanted: Labels with negative matchers.
     """
 
     where: str
@@ -43,7 +43,7 @@ class Asked:
         return re.fullmatch(self.pattern, name) is not None
 
     def is_in(self, series: Iterable["Series"]) -> bool:
-        """Whether any of these is asked for, labels included."""
+        """Whether any of these matches, including labels."""
         return any(
             self.is_named(each.name)
             and all(
@@ -64,16 +64,16 @@ class Series:
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression of a rule or a panel, and where it stands."""
+    """An expression of a rule or panel, and its location."""
 
     where: str
     text: str
 
     def asked(self) -> list[Asked]:
-        """The metrics that it asks for.
+        """Return the metrics that it queries.
 
         Raises:
-            ValueError: It is no PromQL.
+            ValueError: It is not valid PromQL.
         """
         selectors = [
             node for node in self._nodes() if isinstance(node, promql_parser.VectorSelector)
@@ -132,11 +132,11 @@ def _of_dashboards(monitoring: Path) -> Iterator[Expression]:
 
 
 def exposed(text: str) -> tuple[set[str], list[Series]]:
-    """What a service's `/metrics` has.
+    """Parse a service's `/metrics`.
 
     Returns:
-        The names of all series, those of a labelled metric without a value yet included, and the
-        series that have a value.
+        The names of all series, including those of labelled metrics without a value, and the series
+        with a value.
     """
     names, series = set(), []
     for family in text_string_to_metric_families(text):

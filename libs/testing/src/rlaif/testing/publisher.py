@@ -4,11 +4,11 @@ from rlaif.contracts.events import EventData
 
 
 class RecordingPublisher:
-    """Keeps what is published.
+    """Stores published events.
 
     Attributes:
         published: The events, in order.
-        error: While set, every publish fails with it and keeps nothing.
+        error: While set, every publish raises it and stores nothing.
     """
 
     def __init__(self) -> None:
@@ -16,7 +16,7 @@ class RecordingPublisher:
         self.error: Exception | None = None
 
     async def publish(self, data: EventData) -> bool:
-        """Keep the event; fits `rlaif.bus.ports.Publisher`."""
+        """Store the event; implements `rlaif.bus.ports.Publisher`."""
         if self.error is not None:
             raise self.error
         self.published.append(data)

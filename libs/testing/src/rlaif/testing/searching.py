@@ -1,4 +1,4 @@
-"""Searches of a game with environments that explore."""
+"""Searches of a game with exploring environments."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -35,7 +35,7 @@ def search_until(
     rater: Rater | None = None,
     **changes: Any,
 ) -> Figures:
-    """Search in a folder with so many runners of so many environments; the statistics."""
+    """Search in a folder with runners of several environments; return the statistics."""
     search = open_search(
         folder, load_cartridge(rom), SearchSettings(seed=seed, **changes), rater=rater
     )

@@ -1,4 +1,4 @@
-"""Every class of settings that a person can set: one list for all that compares their names."""
+"""All classes of user settings: one list for everything that compares their names."""
 
 from rlaif.bootstrap.settings import BootstrapSettings
 from rlaif.exporter.settings import ExporterSettings

@@ -1,6 +1,6 @@
 """A file system that a test can fill to the last byte: a small tmpfs in a mount namespace.
 
-No rights are needed for it where the kernel lets users have namespaces.
+It needs no privileges if the kernel allows user namespaces.
 """
 
 import shutil
@@ -11,13 +11,13 @@ NO_SMALL_DISK = "this user may not mount a tmpfs: run as root, or allow user nam
 
 
 def on_small_disk(folder: Path, megabytes: int) -> tuple[str, ...]:
-    """The beginning of a command, the rest of which runs with a tmpfs at `folder`."""
+    """Return the prefix of a command that then runs with a tmpfs at `folder`."""
     mount = f'mount -t tmpfs -o size={megabytes}m tmpfs "$0" && exec "$@"'
     return ("unshare", "-Urm", "sh", "-c", mount, str(folder))
 
 
 def has_small_disk() -> bool:
-    """Whether this user may mount one; tests are skipped with `NO_SMALL_DISK` otherwise."""
+    """Whether this user may mount one; otherwise tests are skipped with `NO_SMALL_DISK`."""
     if shutil.which("unshare") is None:
         return False
     tried = [*on_small_disk(Path("/mnt"), 1), "true"]

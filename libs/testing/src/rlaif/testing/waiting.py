@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.01, 0.1
 _PAUSE_SHARE = 0.05
 PATIENCE_SECONDS = 120.0
-"""Ends a test that hangs. It says nothing about speed: a busy machine may need most of it."""
+"""Limit for tests that hang, not for speed: a busy machine may need most of it."""
 
 
 async def eventually(
@@ -24,9 +24,9 @@ async def eventually(
     """Return as soon as `condition` is true.
 
     Args:
-        condition: Asked every 10 ms at first, and less often the longer it takes; may be async.
-        what: What is waited for, for the failure's text.
-        seconds: Longest wait; more than the default where the condition takes that long.
+        condition: Polled every 10 ms at first, then less often; may be async.
+        what: Description of the condition, for the error message.
+        seconds: Maximum wait; above the default if the condition takes longer.
 
     Raises:
         AssertionError: It stayed false.
@@ -41,13 +41,13 @@ async def eventually(
         waited = time.monotonic() - began
         if waited > seconds:
             raise AssertionError(f"not within {seconds:g} s: {what}")
-        # What starts a process or asks a server would else be kept busy by the questions.
+        # Conditions that start a process or query a server would cause too much load.
         pause = max(_FIRST_PAUSE_SECONDS, waited * _PAUSE_SHARE)
         await asyncio.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
 
 
 async def backlog_of(bus: "Bus", event_class: type[EventData], consumer: str, count: int) -> None:
-    """Wait until `consumer` has `count` events before it: the server counts them a moment late."""
+    """Wait until `consumer` has `count` pending events: the server counts them with a delay."""
 
     async def counted() -> bool:
         return await bus.backlog(event_class, consumer) == count
@@ -56,10 +56,10 @@ async def backlog_of(bus: "Bus", event_class: type[EventData], consumer: str, co
 
 
 async def all_answered(bus: "Bus", event_class: type[EventData], consumer: str) -> bool:
-    """Whether `consumer` has acknowledged or given up every stored event.
+    """Whether `consumer` has acknowledged or abandoned every stored event.
 
-    Unlike a backlog of 0 it is exact: the server counts a new event into the backlog a moment after
-    it confirmed the publish.
+    Unlike a backlog of 0 this is exact: the server updates the backlog shortly after it has
+    confirmed the publish.
     """
     stream = spec_of(event_class).stream
     info = await bus.jetstream.consumer_info(stream, consumer)

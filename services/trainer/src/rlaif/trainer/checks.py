@@ -31,10 +31,10 @@ class WrongSettingsError(ValueError):
 
 
 def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> TrainerSettings:
-    """The settings of one run: those of the service, some replaced by flat name or variable.
+    """Return the settings of one run: the service's, with overrides by flat name or variable.
 
     Raises:
-        WrongSettingsError: A name is unknown or has the scope of the service, or a value is wrong.
+        WrongSettingsError: A name is unknown or is a setting of the service, or a value is wrong.
     """
     named = by_field(overrides)
     try:
@@ -48,7 +48,7 @@ def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> Trai
 
 
 def by_field(overrides: dict[str, Any]) -> dict[str, Any]:
-    """The overrides by flat name, also those of earlier releases; raises as `with_overrides`."""
+    """Return the overrides by flat name, accepting earlier names; raises as `with_overrides`."""
     variables = {each.environment: each.name for each in describe(TrainerSettings)}
     scopes = {each.name: each.scope for each in describe(TrainerSettings)}
     found = {}
@@ -75,9 +75,8 @@ def check(
     """Check that a run can start, and return its effective settings; takes about a second.
 
     With `resumed`, the run's newest checkpoint, the checkpoint and the reward model from which it
-    once started need not exist any more. Settings that determine the policy of a checkpoint are
-    taken from it, whatever today's defaults are; `given` names the settings that were set
-    explicitly.
+    was started need not exist. Settings that determine the policy of a checkpoint are taken from
+    it, regardless of current defaults; `given` names the settings that were set explicitly.
 
     Raises:
         WrongSettingsError: The run cannot start with these settings.
@@ -134,7 +133,7 @@ def check_start(settings: TrainerSettings) -> None:
 
 
 def read_reward_model(path: Path) -> tuple[bytes, int]:
-    """The bytes and version of a reward model; `WrongSettingsError` if it cannot be loaded."""
+    """Return the bytes and version of a reward model; raises `WrongSettingsError` if unusable."""
     try:
         data = path.read_bytes()
         sha256 = hashlib.sha256(data).hexdigest()
@@ -219,7 +218,7 @@ def _check_curriculum(settings: TrainerSettings) -> None:
             "TRAINER_CURRICULUM_PATH is set, but TRAINER_ACTIONS is seed, whose policy does not "
             "use demonstrations: set TRAINER_ACTIONS to the action set of the demonstrations"
         )
-    # Here, because it imports numba: 60 MB that the service needs for this alone.
+    # Here, because it imports numba: 60 MB that the service needs only for this.
     from rlaif.trainer.curriculum import library
 
     # A Ray job reads it on the cluster's head, where it is checked again.
@@ -250,7 +249,7 @@ def _check_game(settings: TrainerSettings) -> Cartridge:
 
 
 def _named_checkpoint(settings: TrainerSettings) -> Path | None:
-    """The checkpoint that is evaluated, or with whose policy a new run begins."""
+    """Return the checkpoint to evaluate, or whose policy a new run starts with."""
     if settings.checkpoint is None:
         if settings.mode == "evaluation":
             raise WrongSettingsError(

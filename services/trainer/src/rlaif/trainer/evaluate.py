@@ -46,7 +46,7 @@ class Trial:
     Attributes:
         folder: Folder of the policy.
         rom_path: The game's ROM; None for the embedded game.
-        frames: Game frames after which an episode is cut.
+        frames: Game frames after which an episode is truncated.
         greedy: Always take the most likely action instead of sampling.
         random: Choose among the allowed actions at random instead of by the policy.
     """
@@ -71,7 +71,7 @@ class Trial:
         Raises:
             PolicyError: The policy is missing, damaged or does not fit.
         """
-        # Ray warns about deprecated parts of its own, which does not concern the caller.
+        # Ray warns about its own deprecated parts, which is irrelevant to the caller.
         logging.getLogger("ray._common.deprecation").setLevel(logging.ERROR)
         import torch
 
@@ -83,7 +83,7 @@ class Trial:
         forward: Forward = evaluating.random_policy
         if not self.random:
             forward = evaluating.forward_of(self.folder, settings)
-        # From power-on, wherever episodes of the training started.
+        # From power-on, regardless of the start states of the training.
         starts = {"initial_state_path": None, "initial_state_paths": ""}
         env = EnvConfig(
             run_id=manifest.run_id,
@@ -262,7 +262,7 @@ def _film_recorded(options: argparse.Namespace) -> int:
 
 
 def _film_maker(options: argparse.Namespace) -> Callable[[RecordedEpisode, Path], int]:
-    """Writes a film of an episode and returns its number of pictures."""
+    """Write a film of an episode; return its number of pictures."""
     from rlaif.trainer.evaluation.replaying import film, form_of
 
     if find_spec("av") is None:

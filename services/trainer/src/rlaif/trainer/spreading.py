@@ -1,4 +1,4 @@
-"""Distributes jobs over worker processes, and yields results as they arrive."""
+"""Distribute jobs over worker processes, with results in order of arrival."""
 
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
@@ -19,13 +19,13 @@ def spread(
     processes: int,
     on_result: Callable[[R], None],
 ) -> None:
-    """Do jobs in processes, which end with this call; with 0 processes, in this one.
+    """Run jobs in worker processes, which end with this call; with 0, in this process.
 
     Args:
-        work: Does a share of the jobs and passes on their results; each process imports its module.
+        work: Runs a share of the jobs and passes on their results; each process imports its module.
         jobs: All jobs; process `n` of `N` gets every N-th one.
         processes: Number of processes, at most one per job.
-        on_result: Called with each result, in order of arrival; an error in it ends everything.
+        on_result: Called with each result, in order of arrival; its exceptions are propagated.
 
     Raises:
         LostProcessError: A process ended early.

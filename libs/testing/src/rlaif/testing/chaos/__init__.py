@@ -1,1 +1,1 @@
-"""Faults for the local stack: planned from a seed, injected, and what became of the segments."""
+"""Seeded faults for the local stack, and a check of the outcome of every segment."""

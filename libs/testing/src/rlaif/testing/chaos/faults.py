@@ -1,4 +1,4 @@
-"""Injects planned faults into the running stack, and measures the recovery from each."""
+"""Inject planned faults into the running stack and measure the recovery from each."""
 
 import asyncio
 import json
@@ -26,10 +26,10 @@ _RECOVERY_SECONDS = 90.0
 _POLL_SECONDS = 0.1
 _AT_ONCE = 3
 _NEWEST = 100
-"""Segments of which an object may be damaged: these may still be handled."""
+"""Number of newest segments of which an object may be damaged: they may still be handled."""
 
 _SMALL = 60_000
-"""Bytes of the largest junk: NATS itself refuses a megabyte."""
+"""Maximum size of junk events, in bytes: NATS rejects 1 MB."""
 
 _NOT_NOW = (BusError, StorageError, httpx.HTTPError, OSError)
 """Another fault prevents this one."""
@@ -37,12 +37,12 @@ _NOT_NOW = (BusError, StorageError, httpx.HTTPError, OSError)
 
 @dataclass(eq=False)
 class Injected:
-    """A fault that lasts, or is over.
+    """A fault that is active or has ended.
 
     Attributes:
         at: Seconds since the start of the stack.
-        recovery: Seconds from its end, a kill's from itself, until what it hit was ready again,
-            while other faults lasted. None: not within 90 s, or nothing to wait for.
+        recovery: Seconds from its end (for a kill, from its start) until its target was ready
+            again, despite other faults. None: not within 90 s, or not applicable.
     """
 
     fault: Fault
@@ -58,7 +58,7 @@ class Injector:
         damaged: Segments of which an object was damaged before they were exported, or whose
             exported files were.
         backups: Key → bytes of each damaged object.
-        skipped: Faults that another one prevented.
+        skipped: Faults that were prevented by other ones.
     """
 
     rig: Rig
@@ -75,7 +75,7 @@ class Injector:
         self._rng = Random(f"injector {self.seed}")
 
     async def inject(self, fault: Fault) -> None:
-        """Begin a fault, once there is room for it and its target has no other."""
+        """Start a fault once fewer than three are active and its target has no other."""
         target = f"link {fault.target}" if fault.kind == "link" else fault.target
         await eventually(
             lambda: len(self._busy) < _AT_ONCE and target not in self._busy,
@@ -89,7 +89,7 @@ class Injector:
         task.add_done_callback(self._tasks.discard)
 
     async def finish(self) -> None:
-        """Wait until no fault lasts and what they hit has recovered."""
+        """Wait until all faults have ended and their targets have recovered."""
         await asyncio.gather(*self._tasks)
 
     async def _run(self, happens: Injected, target: str) -> None:
@@ -113,7 +113,7 @@ class Injector:
         elif fault.kind == "llm":
             await self.rig.tell_llm(fault.how)
             await asyncio.sleep(fault.seconds)
-            with suppress(httpx.HTTPError):  # it was restarted, without faults
+            with suppress(httpx.HTTPError):  # it was restarted without faults
                 await self.rig.tell_llm("")
         elif fault.kind == "object":
             await self._damage(fault)
@@ -137,7 +137,7 @@ class Injector:
             os.kill(pid, signal.SIGCONT)
 
     async def _recovered(self, fault: Fault) -> float | None:
-        """Wait until what was hit is ready."""
+        """Wait until the target is ready."""
         if fault.kind in {"object", "garbage"}:
             return None
         indirect = fault.kind == "llm" or (fault.kind == "link" and fault.target == "mock-llm")
@@ -155,7 +155,7 @@ class Injector:
         return None
 
     async def _damage(self, fault: Fault) -> None:
-        """Damage an object of a captured segment, and keep a copy."""
+        """Damage an object of a captured segment and store a copy of the original."""
         name = self._rng.choice(list(self.rig.segments)[-_NEWEST:])
         recording = self.rig.segments[name]
         episode = recording.capture.episode_id

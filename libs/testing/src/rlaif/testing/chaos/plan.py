@@ -1,4 +1,4 @@
-"""Which faults are injected, in which order: a function of the seed."""
+"""The sequence of injected faults, a function of the seed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Fault:
 
     Attributes:
         kind: Such as `kill` or `link`.
-        target: What it hits; a target has one fault at a time.
-        how: The variant, such as `black hole` or `429:0.5`; empty if there is one only.
-        seconds: How long it lasts; 0 for one of a moment.
+        target: Target, which has at most one fault at a time.
+        how: The variant, such as `black hole` or `429:0.5`; empty if there is only one.
+        seconds: Duration; 0 for an instantaneous fault.
     """
 
     kind: str
@@ -37,14 +37,14 @@ class Fault:
 
     @property
     def name(self) -> str:
-        """For the recovery times: kind, variant and target, as far as they tell faults apart."""
+        """Label for recovery times: kind, variant and target, if needed."""
         if self.kind in {"object", "garbage"}:
             return f"{self.kind} {self.how}"
         return " ".join(filter(None, (self.kind, self.how, self.target)))
 
 
 def fault_plan(seed: int) -> Iterator[Fault]:
-    """Faults without end; equal seeds give equal ones."""
+    """Yield faults endlessly; equal seeds give equal faults."""
     rng = Random(seed)
     while True:
         yield _draw(rng)

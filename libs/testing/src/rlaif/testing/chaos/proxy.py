@@ -1,4 +1,4 @@
-"""A TCP proxy in front of a server of this machine, which disturbs its connections."""
+"""A TCP proxy in front of a local server, which disturbs its connections."""
 
 import asyncio
 import socket
@@ -11,7 +11,7 @@ _LATENCY_SECONDS = 0.2
 
 
 class FaultProxy:
-    """Forwards connections to a port; `disturb` and `heal` change how."""
+    """Forwards connections to a port; `disturb` and `heal` switch faults on and off."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -23,7 +23,7 @@ class FaultProxy:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> int:
-        """Listen; returns the port."""
+        """Start listening and return the port."""
         self._server = await asyncio.start_server(self._serve, HOST, 0)
         port: int = self._server.sockets[0].getsockname()[1]
         return port
@@ -37,12 +37,12 @@ class FaultProxy:
             self._abort_all()
 
     def heal(self) -> None:
-        """Forward again, also what was held."""
+        """Forward again, including the bytes that were held."""
         self._disturbance = ""
         self._flows.set()
 
     async def close(self) -> None:
-        """Stop listening and end all connections."""
+        """Stop listening and close all connections."""
         if self._server is not None:
             self._server.close()
         self.heal()
@@ -64,7 +64,7 @@ class FaultProxy:
             self._open.add(upstream)
             await asyncio.gather(self._pass(reader, upstream), self._pass(behind, writer))
         except OSError:
-            pass  # either side broke off: so does the other
+            pass  # one side disconnected: close the other
         finally:
             for each in filter(None, (writer, upstream)):
                 self._open.discard(each)

@@ -1,7 +1,7 @@
 """The local stack under test: its real processes, two judges, and a proxy before each server.
 
-Segments come from the trainer's own uploader: captures of random play lie in the spool of a run
-that has ended, so the stack needs no PPO.
+Segments come from the trainer's own uploader: captures of random play are put into the spool of an
+ended run, so the stack needs no PPO.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ SETTINGS = {
     "MODELS_STORE": "s3://zelda-models",
     "TRAINER_AUTOSTART": "false",
 }
-"""For this process's environment, which the stack takes over."""
+"""Environment variables of this process, which the stack inherits."""
 
 _ADDRESSES = {"nats": "NATS_URL", "s3": "S3_ENDPOINT_URL", "mock-llm": "LLM_BASE_URL"}
 
@@ -46,7 +46,7 @@ class Rig:
 
     Attributes:
         deaths: (seconds, name, reason) of each process that ended.
-        segments: Captured segment → its recording, in order.
+        segments: Captured segment → its recording, in order of capture.
     """
 
     stack: Stack
@@ -65,11 +65,11 @@ class Rig:
 
     @property
     def seconds(self) -> float:
-        """Since it was started."""
+        """Seconds since it was started."""
         return time.monotonic() - self.began
 
     def capture(self, recording: RecordedSegment) -> None:
-        """Lay a capture into the spool, under an id of its own."""
+        """Put a capture into the spool, under a new id."""
         index = len(self.segments)
         episode = f"ep-{index // 8}"
         ids = {"segment_id": f"seg-{index}", "episode_id": episode, "run_id": RUN}
@@ -78,11 +78,11 @@ class Rig:
         self.spool.write(SpooledCapture(issued.capture, issued.keyframe.data))
 
     async def waiting(self) -> int:
-        """Captures and events that are not handled; raises `BusError` without NATS."""
+        """Number of unhandled captures and events; raises `BusError` without NATS."""
         return self.spool.count() + await under_way(self.bus)
 
     async def is_ready(self, name: str) -> bool:
-        """Whether a process works, which for a service includes what it depends on."""
+        """Whether a process is ready; for a service, including its dependencies."""
         spec = self.children[name].spec
         if name in SERVERS:
             return await spec.ready()
@@ -106,7 +106,7 @@ class Rig:
 
 @asynccontextmanager
 async def running(folder: Path) -> AsyncIterator[Rig]:
-    """Start the stack in an empty folder; `SETTINGS` are in the environment."""
+    """Start the stack in an empty folder; `SETTINGS` must be in the environment."""
     home = DataDirectory(folder)
     async with AsyncExitStack() as held:
         held.enter_context(home.lock())

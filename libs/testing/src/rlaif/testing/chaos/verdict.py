@@ -1,4 +1,4 @@
-"""What became of the captured segments, from stored events and objects."""
+"""Outcome of the captured segments, from stored events and objects."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -9,7 +9,7 @@ from rlaif.local.doctor.facts import Facts
 
 @dataclass(frozen=True)
 class Verdict:
-    """Segments that did not come to exactly one end.
+    """Segments without exactly one outcome.
 
     Attributes:
         lost: Without a score and without a dead letter.
@@ -25,12 +25,12 @@ class Verdict:
 
 
 def verdict(facts: Facts, captured: Collection[str], damaged: Collection[str]) -> Verdict:
-    """Judge a pipeline at rest.
+    """Check the segments of an idle pipeline.
 
     Args:
         facts: Its events and objects.
-        captured: All segments that were captured, by the one who captured them.
-        damaged: Those of which an object was damaged: a dead letter is right for them.
+        captured: All captured segments, as recorded by the producer.
+        damaged: Those of which an object was damaged: they may end as dead letters.
     """
     mine, healthy = set(captured), set(captured) - set(damaged)
     scores = Counter(segment for _, segment in facts.scores)

@@ -1,1 +1,1 @@
-"""Made data: events, captures, segments, scores and answers, valid or broken on purpose."""
+"""Generated test data: events, captures, segments, scores and answers, valid or invalid."""

@@ -1,6 +1,6 @@
 """Answers of bad planners: invalid or harmful ones, and valid but random ones.
 
-Each entry is one text, whatever the schema asked for.
+Each entry is one text, regardless of the requested schema.
 """
 
 import json
@@ -72,7 +72,7 @@ HARMFUL: Mapping[str, Callable[[], str]] = MappingProxyType(
         "spend_it_all": lambda: _plan(*[{"kind": "ANSWER", "choice": 0}] * 8),
     }
 )
-"""Name → an answer that is a valid plan of no use."""
+"""Name → an answer that is a valid but useless plan."""
 
 
 class MaliciousPlanner:

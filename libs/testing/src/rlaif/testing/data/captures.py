@@ -1,4 +1,4 @@
-"""Captures: in a store, as the trainer leaves them, and played again."""
+"""Writes captures to a store as the trainer does, and replays them."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from rlaif.trainer.service.uploader import captured_event
 
 
 def write_capture(store: ObjectStore, capture: Capture, keyframe: bytes) -> SegmentCaptured:
-    """Write a capture, right or wrong, and its compressed save state; the event of the trainer."""
+    """Write a capture, valid or not, and its compressed save state; return the trainer's event."""
     data = capture.model_dump_json().encode()
     event = captured_event(capture, data)
     store.put(event.keyframe_key, keyframe)
@@ -22,7 +22,7 @@ def write_capture(store: ObjectStore, capture: Capture, keyframe: bytes) -> Segm
 
 
 def replay_all(captures: Iterable[SpooledCapture]) -> list[int]:
-    """Replay captures of the embedded game, which raises if the RAM differs; their steps."""
+    """Replay captures of the embedded game and return their steps; raises if the RAM differs."""
     cartridge = load_cartridge()
     emulator = Emulator(cartridge.data)
     steps = [

@@ -1,4 +1,4 @@
-"""Valid events to test with; a segment's events agree with each other."""
+"""Valid events for tests; the events of a segment are consistent."""
 
 import hashlib
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ def segment_scored(
 
 
 def dead_letter_of(event_id: str = "captured:segment-1", **changes: Any) -> DeadLetter:
-    """A capture that the exporter gave up after one attempt."""
+    """A capture that the exporter abandoned after one attempt."""
     values = {
         "stream": spec_of(SegmentCaptured).stream,
         "subject": spec_of(SegmentCaptured).subject,
@@ -85,7 +85,7 @@ def dead_letter_of(event_id: str = "captured:segment-1", **changes: Any) -> Dead
 
 
 def reward_model_published(version: int = 1) -> RewardModelPublished:
-    """A champion that beat its held-out pairs."""
+    """A champion with a held-out accuracy above chance."""
     return RewardModelPublished(
         version=version,
         model_key=f"reward_model/epoch_{version}/rm.safetensors",
@@ -101,7 +101,7 @@ def reward_model_published(version: int = 1) -> RewardModelPublished:
 
 
 def reward_model_rejected(candidate_id: str = "candidate-1") -> RewardModelRejected:
-    """A candidate that stayed below chance."""
+    """A candidate with an accuracy below chance."""
     return RewardModelRejected(
         candidate_id=candidate_id,
         reasons=("heldout_accuracy",),
@@ -118,13 +118,13 @@ def champion_changed(version: int = 1, **changes: Any) -> ChampionChanged:
 
 
 def run_started(env_step: int = 0, *, attempt: int = 0, **changes: Any) -> RunStarted:
-    """A run that reward models may pay in begins."""
+    """Start of a run with a shaping reward."""
     values = {"run_id": "run-1", "at": NOON, "judged": True, "recipe": "recipe-1"}
     return RunStarted(attempt=attempt, env_step=env_step, **{**values, **changes})
 
 
 def run_loaded(version: int | None = 1, env_step: int = 4096, *, attempt: int = 0) -> RunLoaded:
-    """A reward model pays from `env_step` on."""
+    """A reward model is loaded at `env_step`."""
     return RunLoaded(run_id="run-1", attempt=attempt, env_step=env_step, version=version, at=NOON)
 
 
@@ -146,9 +146,9 @@ def run_iterated(
     attempt: int = 0,
     **changes: Any,
 ) -> RunIterated:
-    """One iteration; an episode for each of `gained`, which began with it unless `began` says.
+    """One iteration with an episode for each of `gained`, started with it unless `began` is given.
 
-    Parts that were paid and what was learned from are the same sum.
+    The parts sum to the learned reward.
     """
     values = {
         "run_id": "run-1",
@@ -166,7 +166,7 @@ def run_iterated(
 
 
 def ended_episodes(gained: Sequence[int], began: Sequence[int | None]) -> EndedEpisodes:
-    """Episodes that reached so many story steps; their other figures follow from that."""
+    """Episodes that reached these numbers of story steps; other fields are derived."""
     return EndedEpisodes(
         count=len(gained),
         began=tuple(began),

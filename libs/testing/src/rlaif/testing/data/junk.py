@@ -1,4 +1,4 @@
-"""Invalid contents of an object that should hold JSON: each kind that caused a failure."""
+"""Invalid contents of a JSON object, one of each kind that caused a failure."""
 
 import json
 from typing import Any
@@ -19,11 +19,11 @@ JUNK: dict[str, bytes] = {
     "half a surrogate pair": rb'{"version": "\ud800"}',
     "UTF-16": '{"version": 1}'.encode("utf-16"),
 }
-"""Name → bytes that no valid object has."""
+"""Name → bytes that are no valid object."""
 
 
 def spoiled(good: bytes, name: str) -> dict[str, bytes]:
-    """The object with its integer field `name` spoiled: kind → bytes."""
+    """Invalid variants of an object's integer field `name`: kind → bytes."""
     fields: dict[str, Any] = json.loads(good)
     left = json.dumps({key: value for key, value in fields.items() if key != name})[:-1]
     values = {

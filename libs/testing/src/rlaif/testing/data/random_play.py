@@ -20,7 +20,7 @@ _PRESS_FRAMES = 8
 
 
 def boot(emulator: Emulator) -> None:
-    """Press START now and then, which brings most games from power-on to play."""
+    """Press START occasionally, which gets most games from power-on into play."""
     for _ in range(_BOOT_PRESSES):
         emulator.step(Action.START, _PRESS_FRAMES)
         emulator.step(Action.NOP, _PRESS_FRAMES)
@@ -29,10 +29,10 @@ def boot(emulator: Emulator) -> None:
 def random_segments(
     emulator: Emulator, cartridge: Cartridge, play: Play, *, episode_id: str = "ep-random"
 ) -> Iterator[RecordedSegment]:
-    """Play at random from where the emulator stands, without rendering, and capture.
+    """Play randomly from the emulator's current state, without rendering, and capture.
 
     Yields:
-        Each segment once it has been played, with its observations.
+        Each segment when it is complete, with its observations.
     """
     return captured_segments(
         emulator, cartridge.identity, play, episode_id=episode_id, observe=observed
@@ -50,7 +50,7 @@ def recorded_play(play: Play) -> list[RecordedSegment]:
 def replayed_observations(
     emulator: Emulator, recorded: RecordedSegment, rom_sha256: str
 ) -> npt.NDArray[np.float32]:
-    """Replay a segment with every step drawn: its observations, `[T, 128]` float32.
+    """Replay a segment with rendering; return its observations, `[T, 128]` float32.
 
     Raises:
         ReplayMismatchError: The RAM differs.
@@ -69,5 +69,5 @@ def replayed_observations(
 
 
 def observed(emulator: Emulator) -> npt.NDArray[np.float32]:
-    """The observation of this moment, `[128]` float32."""
+    """Return the current observation, `[128]` float32."""
     return encode(read_blocks(emulator))

@@ -1,4 +1,4 @@
-"""Facts that tests on the embedded game read from its RAM."""
+"""Facts of the embedded game, read from its RAM by tests."""
 
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
@@ -16,20 +16,20 @@ def in_room(ram: RamBlocks, group: int, room: int) -> bool:
 
 
 def owns(ram: RamBlocks, treasure: int) -> bool:
-    """Whether the player has a treasure."""
+    """Whether the player owns a treasure."""
     return ram.bit(address("wObtainedTreasureFlags"), treasure)
 
 
 def keys(ram: RamBlocks) -> int:
-    """Small keys of the first dungeon."""
+    """Number of small keys of the first dungeon."""
     return ram.u8(address("wDungeonSmallKeys") + 1)
 
 
 def season(ram: RamBlocks) -> int:
-    """Of the room, from spring (0) to winter."""
+    """Season of the room, from spring (0) to winter (3)."""
     return ram.u8(address("wRoomStateModifier"))
 
 
 def index(ram: RamBlocks, column: int, row: int) -> int:
-    """Of the tile there."""
+    """Index of the tile there."""
     return ram.u8(address("wRoomLayout") + row * TILE_STRIDE + column)

@@ -1,4 +1,4 @@
-"""Valid readings to test with, each with some fields replaced."""
+"""Valid readings for tests, each with some fields replaced."""
 
 from typing import Any
 

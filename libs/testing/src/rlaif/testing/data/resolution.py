@@ -1,6 +1,6 @@
-"""Whether a text or a puzzle of Seedling Vale was resolved: decided from RAM alone.
+"""Whether a text or puzzle of Seedling Vale was resolved, determined from RAM alone.
 
-It knows neither planner nor executor, and asks the game's own memory: flags of rooms, treasures,
+It is independent of planner and executor, and reads the game's memory: flags of rooms, treasures,
 coins, the tiles of the room.
 """
 
@@ -23,13 +23,13 @@ _FIRST_TEXT = 0x0400
 
 @dataclass(frozen=True)
 class Puzzle:
-    """One room with something to settle, and what shows that it is.
+    """A room with a puzzle, and the conditions that mark it as solved.
 
     Attributes:
         chest: Row and column of the chest that appears; None without one.
-        torches: So many must burn; 0 where none do.
+        torches: Number of torches that must burn; 0 if not applicable.
         switch: The bit of the lever.
-        gives_item: The room's flag says that its item was taken, which settles it too.
+        gives_item: Whether the room's item flag also marks it as solved.
     """
 
     group: int
@@ -51,11 +51,11 @@ PUZZLES: Mapping[tuple[int, int], Puzzle] = MappingProxyType(
         )
     }
 )
-"""(Group, room) → the puzzle there."""
+"""(Group, room) → its puzzle."""
 
 
 def is_settled(ram: RamBlocks, puzzle: Puzzle) -> bool:
-    """The puzzle gave way: its chest is there, its key fell, its lever is on, its item is taken."""
+    """Whether the puzzle is solved: chest or key appeared, lever on or item taken."""
     if puzzle.gives_item and item_taken(ram, puzzle):
         return True
     if puzzle.switch is not None:
@@ -69,13 +69,13 @@ def is_settled(ram: RamBlocks, puzzle: Puzzle) -> bool:
 
 
 def item_taken(ram: RamBlocks, puzzle: Puzzle) -> bool:
-    """What the room had to give was taken."""
+    """Whether the room's item was taken."""
     return bool(ram.u8(room_flags_page(puzzle.group) + puzzle.room) & ROOM_ITEM)
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A text that sells something: its treasure and price, and whether the quest needs it."""
+    """A text that sells an item: its treasure and price, and whether the quest needs it."""
 
     treasure: int
     price: int
@@ -89,17 +89,17 @@ OFFERS: Mapping[int, Offer] = MappingProxyType(
         36: Offer(0x20, 10, needed=False),  # ember seeds: bushes drop them, too
     }
 )
-"""Text → what it offers, by the tables of the cartridge (data/rooms.c); needs are the guide's."""
+"""Text → its offer, from the tables of the cartridge (data/rooms.c); needs are the guide's."""
 
 
 @dataclass(frozen=True)
 class TextToResolve:
-    """An open text as it was found.
+    """An open text and its initial conditions.
 
     Attributes:
-        coins: What was in the purse.
-        buys: Treasure that the quest needs from it and the purse can pay; None where there is none.
-        asks: It offers something for coins.
+        coins: Coins of the player.
+        buys: Treasure that it sells, the quest needs and the player can afford, if any.
+        asks: Whether it sells something for coins.
     """
 
     coins: int
@@ -108,7 +108,7 @@ class TextToResolve:
 
 
 def text_to_resolve(ram: RamBlocks) -> TextToResolve:
-    """What resolving the open text means."""
+    """Return the conditions for resolving the open text."""
     coins = bcd16(ram.u16(_RUPEES))
     offer = OFFERS.get(ram.u16(_TEXT_ID) - _FIRST_TEXT)
     wanted = (
@@ -122,7 +122,7 @@ def text_to_resolve(ram: RamBlocks) -> TextToResolve:
 
 
 def is_read(ram: RamBlocks, text: TextToResolve) -> bool:
-    """The text has ended, what the quest needs was bought, and else nothing was."""
+    """Whether the text has ended and exactly what the quest needs was bought."""
     if not has_control(ram):
         return False
     if text.buys is not None:

@@ -1,8 +1,7 @@
-"""Moments of Seedling Vale in which a planner is asked: where they lie in, save states out.
+"""States of Seedling Vale in which a planner is asked, reconstructed from short descriptions.
 
-A moment is kept as a frame of the walkthrough and the emulator steps that were pressed from there
-on, not as bytes: the emulator plays it again in some hundredths of a second, and the digest says
-whether it is the same moment still.
+A state is stored as a frame of the walkthrough and the emulator steps after it, not as bytes: the
+emulator replays it within a few tens of ms, and the digest verifies the result.
 """
 
 import json
@@ -18,20 +17,20 @@ from rlaif.testing.data.walkthrough import FRAME_SKIP, pressed
 
 
 class ChangedMomentError(Exception):
-    """The game plays a kept moment otherwise than when it was kept: collect them again."""
+    """Replaying a stored state gives a different result: collect the states again."""
 
 
 @dataclass(frozen=True)
 class SavedMoment:
-    """One moment, and how to come there.
+    """One state, and how to reach it.
 
     Attributes:
         name: Such as `puzzle-07 Ember Cave`.
-        mode: What the planner is asked about.
-        frame: Frame of the walkthrough after which one's own presses begin.
-        presses: A digit an emulator step, as in a capture.
-        digest: SHA-256 of the game's memory at the moment.
-        about: What is there, in words: the text, or what is left to do.
+        mode: Mode of the planner's request.
+        frame: Frame of the walkthrough after which `presses` begin.
+        presses: One digit per emulator step, as in a capture.
+        digest: SHA-256 of the game's memory in the state.
+        about: Description: the text, or the remaining task.
     """
 
     name: str
@@ -43,22 +42,22 @@ class SavedMoment:
 
 
 def load_moments(path: Path) -> list[SavedMoment]:
-    """The moments of a file, in its order."""
+    """Read the states of a file, in file order."""
     return [SavedMoment(**told) for told in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def states_of(
     emulator: Emulator, inputs: Path, moments: Sequence[SavedMoment]
 ) -> Iterator[tuple[SavedMoment, bytes]]:
-    """Each moment with its save state, in the order of the walkthrough; two seconds for a hundred.
+    """Yield each state and its save state in walkthrough order; about 20 ms per state.
 
     Args:
         emulator: At power-on.
         inputs: `libs/game/cartridge/walkthrough.json`.
-        moments: Any.
+        moments: States in any order.
 
     Raises:
-        ChangedMomentError: One is not what it was.
+        ChangedMomentError: A state differs from the stored digest.
     """
     at = defaultdict(list)
     for moment in moments:

@@ -1,6 +1,6 @@
-"""The walkthrough of Seedling Vale, looked at as the exporter looks at a segment.
+"""The walkthrough of Seedling Vale, in the form of exported segments.
 
-For tests of what a judge, a stand-in or a model makes of play that is known to be good.
+For tests of judges, mock LLM and models on play that is known to be good.
 """
 
 import json
@@ -23,7 +23,7 @@ from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.state import decode
 
 FRAME_SKIP, STEPS = 4, 75
-"""Frames of an emulator step, and emulator steps of a segment."""
+"""Frames per emulator step, and emulator steps per segment."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Look:
 
     Attributes:
         frame: Frames since power-on.
-        action: What was held in its last frame.
+        action: Buttons held in its last frame.
         state: Its description, as in a line of states.jsonl.
         observation: `[128]` float32 in [0, 1].
     """
@@ -44,7 +44,7 @@ class Look:
 
 
 def walkthrough(inputs: Path) -> Iterator[Look]:
-    """Play the inputs from power-on, and look from the first moment of play; some seconds.
+    """Play the inputs from power-on and record from the start of play; takes seconds.
 
     Args:
         inputs: `libs/game/cartridge/walkthrough.json`.
@@ -65,14 +65,14 @@ def walkthrough(inputs: Path) -> Iterator[Look]:
 
 
 def look(emulator: Emulator, frame: int, action: Action, words: GameWords) -> Look:
-    """The game as it stands, `frame` frames on, with `action` held."""
+    """The current state of the game after `frame` frames, with `action` held."""
     ram = read_blocks(emulator)
     told = json.loads(json.dumps(describe(decode(ram), words)))
     return Look(frame, action.name, told, encode(ram))
 
 
 def records(looks: Sequence[Look]) -> list[StateRecord]:
-    """The lines of states.jsonl of a segment of these looks, at least one."""
+    """The lines of states.jsonl of a segment of these states, at least one."""
     before = looks[0].frame - FRAME_SKIP
     return [
         StateRecord(step=at, frame=look.frame - before, action=look.action, state=look.state)
@@ -81,11 +81,11 @@ def records(looks: Sequence[Look]) -> list[StateRecord]:
 
 
 def segments(looks: Sequence[Look], *, steps: int = STEPS) -> list[Sequence[Look]]:
-    """The looks cut into whole segments, one after the other."""
+    """Split the states into consecutive complete segments."""
     return [looks[at : at + steps] for at in range(0, len(looks) - steps + 1, steps)]
 
 
 def pressed(inputs: Path) -> Iterator[Action]:
-    """What is held in each frame."""
+    """Buttons held in each frame."""
     for button, frames in json.loads(inputs.read_text(encoding="utf-8"))["steps"]:
         yield from [Action[button]] * frames

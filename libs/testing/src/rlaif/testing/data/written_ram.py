@@ -1,11 +1,11 @@
-"""RAM that a test writes, by symbol."""
+"""RAM written by tests, by symbol."""
 
 from rlaif.game.machine.emulator import WRAM_SIZE, WRAM_START
 from rlaif.game.memory.blocks import DUNGEON_LAYOUT_SIZE, RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 
 Write = tuple[str | int, int | bytes]
-"""A symbol or an address, and a byte or several."""
+"""A symbol or an address, and one or more bytes."""
 
 IN_PLAY: tuple[Write, ...] = (
     ("wGameState", 2), ("wCutsceneIndex", 1), ("wSavefileString", SAVEFILE_STRING),
@@ -18,7 +18,7 @@ IN_PLAY: tuple[Write, ...] = (
 def written_ram(
     *writes: Write, floor: bytes = bytes(DUNGEON_LAYOUT_SIZE), play: bool = True
 ) -> RamBlocks:
-    """RAM with these writes in order, after those of `IN_PLAY`; without `play`, after zeros."""
+    """Return RAM with these writes in order, on top of `IN_PLAY` or, without `play`, of zeros."""
     wram = bytearray(WRAM_SIZE)
     for where, value in (*(IN_PLAY if play else ()), *writes):
         at = (address(where) if isinstance(where, str) else where) - WRAM_START

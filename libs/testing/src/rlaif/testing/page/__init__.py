@@ -1,1 +1,1 @@
-"""The page in a browser: what it is shown, and what it says."""
+"""Helpers for tests of the page in a browser: simulated services, and checks of its numbers."""

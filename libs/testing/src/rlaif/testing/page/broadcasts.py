@@ -27,6 +27,6 @@ def broadcast_of(
     clock: Callable[[], datetime] = lambda: NOON,
     outcomes: list[tuple[str, str]] | None = None,
 ) -> Broadcast:
-    """The writer of a read model; `outcomes` gets (subject, outcome) of every reading."""
+    """Create a read model's writer; `outcomes` gets (subject, outcome) of each reading."""
     hub = Hub(lambda: state.snapshot(clock()), max_clients=64)
     return Broadcast(state, hub, clock=clock, metrics=_Metrics(hub, outcomes))

@@ -1,7 +1,7 @@
 """A real browser over the Chrome DevTools Protocol.
 
-There is no driver: `websockets` speaks to the browser. `make test` fetches a pinned Chromium into
-the environment; without it, the one on PATH is used.
+It needs no driver: `websockets` connects to the browser. `make test` fetches a pinned Chromium into
+the environment; without it, the browser on PATH is used.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 FETCHED = Path(sys.prefix) / "page-tools/chromium/chromium"
-"""Where `services/hud/check_page.py` unpacks the browser."""
+"""Folder into which `services/hud/check_page.py` unpacks the browser."""
 
 CHROMIUM_NAMES = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = (
@@ -66,7 +66,7 @@ class Chromium:
         return await asyncio.wait_for(self._answers[number], PATIENCE_SECONDS)
 
     async def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression; promises are awaited."""
+        """Return the value of a JavaScript expression; promises are awaited."""
         answer = await self.command(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
@@ -75,7 +75,7 @@ class Chromium:
         return answer["result"].get("value")
 
     async def wait_for(self, expression: str, seconds: float = PATIENCE_SECONDS) -> None:
-        """Wait until a JavaScript expression is true; an element that is missing may still come."""
+        """Wait until a JavaScript expression is true; elements may be missing until then."""
 
         async def holds() -> bool:
             try:
@@ -94,7 +94,7 @@ class Chromium:
         await self.resize(width, height)
         await self.command("Page.navigate", url=url)
         await self.wait_for("document.readyState === 'complete'")
-        # A page of the HUD is there when its module has come, after the document.
+        # A page of the HUD is ready when its module is loaded, after the document.
         await self.wait_for(
             "!document.getElementById('page') || document.documentElement.dataset.page"
         )
@@ -116,7 +116,7 @@ class Chromium:
         await self.wait_for("document.querySelector('#tab-panels > *') !== null")
 
     async def resize(self, width: int, height: int) -> None:
-        """Give the window a size in CSS pixels."""
+        """Set the size of the window in CSS pixels."""
         await self.command(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -130,7 +130,7 @@ class Chromium:
             await self.command("Input.dispatchKeyEvent", type=kind, key=key, text=text)
 
     async def screenshot(self, path: Path, *, whole: bool = True) -> None:
-        """Save the page as PNG, or the part of it that the window shows."""
+        """Save the page, or its visible part, as PNG."""
         answer = await self.command("Page.captureScreenshot", captureBeyondViewport=whole)
         await asyncio.to_thread(path.write_bytes, base64.b64decode(answer["data"]))
 
@@ -165,7 +165,7 @@ class Chromium:
 
 
 def chromium_path() -> str | None:
-    """The fetched browser, or this machine's; None when there is neither."""
+    """Path of the fetched browser, or of this machine's; None if there is neither."""
     if os.access(FETCHED, os.X_OK):
         return str(FETCHED)
     return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
@@ -173,11 +173,11 @@ def chromium_path() -> str | None:
 
 @contextmanager
 def running_chromium(path: str, profile: Path) -> Iterator[str]:
-    """Run a browser and give the address of its protocol.
+    """Run a browser; yield the URL of its protocol.
 
     Args:
         path: The browser's executable.
-        profile: An empty folder for what it keeps.
+        profile: An empty folder for its profile.
     """
     process = subprocess.Popen(
         [path, *CHROMIUM_FLAGS, f"--user-data-dir={profile}", "about:blank"],
@@ -214,7 +214,7 @@ async def open_chromium(path: str, profile: Path) -> AsyncIterator[Chromium]:
 
 
 def _address(process: subprocess.Popen[bytes], file: Path) -> str:
-    """The address that a browser writes when it listens: port and path."""
+    """Read the port and path that a browser writes when it listens."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         assert process.poll() is None, "Chromium ended before it listened"
@@ -226,7 +226,7 @@ def _address(process: subprocess.Popen[bytes], file: Path) -> str:
 
 
 async def _attach(connection: ClientConnection, context: str) -> str:
-    """Open a page and give the id of the session with it."""
+    """Open a page; return the id of its session."""
     opened = await _ask(
         connection, 2, "Target.createTarget", url="about:blank", browserContextId=context
     )

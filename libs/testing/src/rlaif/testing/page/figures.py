@@ -1,8 +1,8 @@
-"""Holds the page's numbers against each other and against the REST interface.
+"""Compare the numbers of the page with each other and with the REST API.
 
 Each number on the page names the field of `/api/v1/state` that it shows (`data-figure`), or another
-document and its field, `/api/v1/reward-models/7#manifest.labels`, so that a test can read all of
-them and knows what each should be.
+document and its field, `/api/v1/reward-models/7#manifest.labels`, so that a test can read and
+verify all of them.
 """
 
 import re
@@ -22,7 +22,7 @@ APART = {
     "score_points": "/api/v1/score-points",
     "paid_steps": "/api/v1/steps",
 }
-"""First word of a field that is not of the state → the path that reports it."""
+"""First part of a field outside the state → the path of its document."""
 
 UNNAMED = r"""(() => {
     const known = '[data-figure], time, code, kbd, #log, .words, .rationale, .unread, .reported,'
@@ -36,7 +36,7 @@ UNNAMED = r"""(() => {
     }
     return found;
 })()"""
-"""JavaScript: numbers of no named field that are no times, ids, scales or quoted text."""
+"""JavaScript: numbers without a named field, except times, ids, scales and quoted text."""
 
 UNKNOWN = "—"
 _MINUS = "\N{MINUS SIGN}"
@@ -48,14 +48,14 @@ _NAMES = (
     "segment_id", "env_step", "version", "candidate_id", "judge", "what", "name", "criterion",
     "rater",
 )  # fmt: skip
-"""What rows of a list are told apart by."""
+"""Fields that identify rows of a list."""
 
 
 def value_of(state: Any, field: str) -> Any:
     """The value of a field: `loop.captured`, `segments.<id>.weighted`, `judge.ok/judge.calls`.
 
     Raises:
-        LookupError: There is no such field.
+        LookupError: The field does not exist.
     """
     if "/" in field:
         part, whole = (value_of(state, each) for each in field.split("/"))
@@ -70,7 +70,7 @@ def value_of(state: Any, field: str) -> Any:
 
 def _member(of: Any, word: str) -> Any:
     if isinstance(of, Mapping):
-        # Criteria that were not judged have no key.
+        # Criteria without a score have no key.
         return of.get(word)
     if word == "length":
         return len(of)
@@ -82,7 +82,7 @@ def _member(of: Any, word: str) -> Any:
 
 
 def shows(text: str, value: Any) -> bool:
-    """Whether `text` is `value`, as exactly as its digits and its unit can say."""
+    """Whether `text` shows `value`, within the precision of its digits and unit."""
     if value is None or text == UNKNOWN:
         return value is None and text == UNKNOWN
     number = _number(text)
@@ -90,20 +90,20 @@ def shows(text: str, value: Any) -> bool:
 
 
 def _number(text: str) -> tuple[float, float] | None:
-    """(value, how exact it is) of a text; None when it is no number."""
+    """Parse (value, precision) of a text; None if it is not a number."""
     match = _NUMBER.fullmatch(text.replace(_MINUS, "-").strip())
     if match is None:
         return None
     digits = match["digits"].replace(",", "")
     unit = _UNITS[match["unit"]]
     places = len(digits.partition(".")[2])
-    # Half of the last digit, or a whole one where minutes are cut off.
+    # Half of the last digit, or a whole one if minutes are truncated.
     exact = (1.0 if match["unit"] == "min" else 0.5) * 10.0**-places * unit
     return float(digits) * unit, exact
 
 
 def documents_of(figures: Iterable[tuple[str, str]]) -> set[str]:
-    """Paths of the documents, `/api/v1/state` left out, that numbers of the page are from."""
+    """Paths of the documents of the page's numbers, except `/api/v1/state`."""
     return {field.partition("#")[0] for field, _ in figures if "#" in field}
 
 
@@ -112,13 +112,13 @@ def contradictions(
     *states: Any,
     documents: Mapping[str, Any] = MappingProxyType({}),
 ) -> list[str]:
-    """Numbers of the page that are not those of the REST interface.
+    """Return the numbers of the page that differ from the REST API.
 
     Args:
         figures: (field, text) of each number of the page.
         documents: Path → body, of those that `documents_of` names.
-        states: Bodies of `/api/v1/state`. Of a page that moves several, of the last moments: each
-            number must be that of one of them, or lie between two.
+        states: Bodies of `/api/v1/state`. For a changing page, several recent ones: each number
+            must match one of them or lie between two.
     """
     wrong = []
     for field, text in figures:
@@ -145,7 +145,7 @@ def _between(text: str, values: Sequence[Any]) -> bool:
 
 
 def differing(figures: Iterable[tuple[str, str]]) -> list[str]:
-    """Fields that the page shows in two places with two values."""
+    """Return fields that the page shows with different values."""
     shown: dict[str, set[str]] = {}
     for field, text in figures:
         shown.setdefault(field, set()).add(text.lstrip("+"))
@@ -153,7 +153,7 @@ def differing(figures: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def impossible(state: Any) -> list[str]:
-    """What cannot be true together in one body of `/api/v1/state`."""
+    """Return contradictions in one body of `/api/v1/state`."""
     found = [*_of_loop(state), *_of_run(state)]
     found += [*_of_search(state["search"]), *_of_curriculum(state["curriculum"])]
     for row in state["segments"]:

@@ -1,6 +1,6 @@
-"""A ring on a stage: everything that services send, without the services.
+"""A simulated pipeline: everything that services send, without the services.
 
-For tests of what observes the pipeline. The events, objects and readings agree with each other.
+For tests of what observes the pipeline. The events, objects and readings are consistent.
 """
 
 import hashlib
@@ -117,7 +117,7 @@ _FINDS = (
     (16, 15, 15.65, 602, 11.5, ("door up in room 4/11",)),
     (17, 16, 15.7, 604, 12.5, ("small key", "map 1")),
 )
-"""(node, parent, million frames, seconds, level, marks) of a search; a made-up one."""
+"""(node, parent, million frames, seconds, level, marks) of a fictitious search."""
 
 
 class Stage:
@@ -139,7 +139,7 @@ class Stage:
         self.curve: list[tuple[int, float]] = []
 
     async def segments(self, captured: int, *, exported: int, scored: int) -> None:
-        """So many segments came so far; their ids and scores are made up."""
+        """Publish segments in these numbers; ids and scores are fictitious."""
         for number in range(captured):
             segment_id = f"segment-{number:04d}"
             step = 1500 * (number + 1)
@@ -151,7 +151,7 @@ class Stage:
                 await self.score(segment_id, step)
 
     async def score(self, segment_id: str, step: int, *, stored: bool = True) -> None:
-        """The judges answered; `stored` False loses the object."""
+        """Publish a score; with `stored` False, its object is missing."""
         record = self._record(segment_id, step)
         data = record.model_dump_json().encode()
         scored = segment_scored(segment_id, weighted=record.weighted).model_copy(
@@ -165,7 +165,7 @@ class Stage:
         await self._bus.publisher("judge").publish(scored)
 
     async def publish(self, version: int) -> RewardModelPublished:
-        """A version becomes the champion: a new one, or an old one again."""
+        """Make a version the champion: a new one, or an old one again."""
         self._activations += 1
         event = reward_model_published(version).model_copy(update={"activation": self._activations})
         await self._bus.publisher("reward-model").publish(event)
@@ -175,7 +175,7 @@ class Stage:
         await self._bus.publisher("reward-model").publish(reward_model_rejected())
 
     async def changed(self, version: int, activation: int, **how: Any) -> None:
-        """The champion or its pin changed, as it is kept for who looks back."""
+        """Publish a change of the champion or its pin, for the history."""
         change = champion_changed(version, activation=activation, changed_at=_now(), **how)
         await self._bus.publisher("reward-model").publish(change)
 
@@ -208,7 +208,7 @@ class Stage:
             await publisher.publish(piece)
 
     async def loaded(self, version: int | None, step: int, *, at: datetime | None = None) -> None:
-        """A load, as it is kept for who looks back."""
+        """Publish a model load, for the history."""
         told = {"run_id": self._run_id, "at": at or _now()}
         event = run_loaded(version, step).model_copy(update=told)
         await self._bus.publisher("trainer").publish(event)
@@ -218,7 +218,7 @@ class Stage:
         await self.loaded(version, step)
 
     async def progress(self, **changes: Any) -> None:
-        """The trainer reports its progress, the end of its curve."""
+        """Report the progress of the trainer: the end of its curve."""
         step, mean = self.curve[-1] if self.curve else (0, None)
         load = self.loads[-1] if self.loads else None
         values = {
@@ -243,7 +243,7 @@ class Stage:
         await self._send(TrainingProgress.model_validate({"at": _now(), **values, **changes}))
 
     async def rewards(self) -> None:
-        """The parts of the reward, and where the player stands."""
+        """Report the parts of the reward, and the position of the player."""
         parts = {"room": 1.004, "shaping": -2.237, "square": 0.041, "novelty": 0.0125}
         step = self.curve[-1][0] if self.curve else 0
         await self._send(
@@ -291,7 +291,7 @@ class Stage:
         await self._send(PaidSteps(at=_now(), env="env-0", steps=tuple(steps)))
 
     async def calls(self, count: int, outcome: str = "ok", *judges: str) -> None:
-        """So many calls of each judge end with `outcome`."""
+        """Report `count` calls of each judge that end with `outcome`."""
         for number in range(count):
             for judge in judges or JUDGES:
                 await self._send(
@@ -417,7 +417,7 @@ class Stage:
     async def environments(self, *, silent: dict[int, float] | None = None, **changes: Any) -> None:
         """The trainer reports the player positions of two runners.
 
-        `silent`: runner → seconds since its last sign of life; of others it is a moment ago.
+        `silent`: runner → seconds since its last heartbeat; others sent theirs just now.
         """
         stands = tuple(
             EnvironmentStands(
@@ -449,7 +449,7 @@ class Stage:
         await self._send(EnvironmentsSeen.model_validate({**values, **changes}))
 
     async def frame(self, env: str, shade: int) -> None:
-        """A runner sends a picture of one grey."""
+        """Send a picture of one shade of grey."""
         pixels = np.full((144, 160, 3), shade, dtype=np.uint8)
         now = time.time_ns() // 1000
         packed = ScreenFrame(1, now, 90_000, webp(pixels)).pack()

@@ -1,4 +1,4 @@
-"""An in-memory planner whose answers and times a test sets."""
+"""An in-memory planner whose answers and timing are set by a test."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,16 +8,16 @@ from rlaif.trainer.play.planner_counts import ModeCounts, Outcome, PlannerCounts
 from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
 
 Script = Callable[[PlannerQuestion], Plan | Suggestion | Outcome]
-"""Outcome of a question: an answer of the requested kind, or a failure."""
+"""Result of a question: an answer of the requested kind, or a failure."""
 
 
 class ScriptedPlanner:
-    """Keeps the port's promises: one reply a question, and none after `close`.
+    """Fulfills the port's contract: one reply per question, and none after `close`.
 
     A question waits until `answer` is called; with `at_once` it is answered by the next `replies`.
 
     Attributes:
-        asked: All questions that were taken, in order.
+        asked: All accepted questions, in order.
         waiting: Those without a reply.
         closed: Whether `close` was called.
     """
@@ -34,7 +34,7 @@ class ScriptedPlanner:
         self._counts = PlannerCounts()
 
     def ask(self, question: PlannerQuestion) -> bool:
-        """Take it, unless too many wait or the planner is closed."""
+        """Accept it, unless too many are waiting or the planner is closed."""
         if self.refuses(question.mode, question.kind, question.situation):
             return False
         self.asked.append(question)
@@ -43,14 +43,14 @@ class ScriptedPlanner:
         return True
 
     def refuses(self, mode: Mode, kind: Kind, about: str) -> bool:
-        """Whether too many wait, or it is closed; then it counts as one that was not asked."""
+        """Whether too many are waiting or it is closed; such a question counts as not asked."""
         if not self.closed and len(self.waiting) < self._most:
             return False
         self._count(mode, ModeCounts(not_asked={"closed" if self.closed else "busy": 1}))
         return True
 
     def answer(self, number: int | None = None) -> None:
-        """Let the first `number` of those that wait have their replies; None for all."""
+        """Answer the first `number` waiting questions; None for all."""
         due = self.waiting[:number]
         del self.waiting[: len(due)]
         for question in due:
@@ -59,14 +59,14 @@ class ScriptedPlanner:
             self._ready.append(reply)
 
     def replies(self) -> list[PlannerReply]:
-        """What was answered since the last call."""
+        """Return the replies since the last call."""
         if self._at_once:
             self.answer()
         ready, self._ready = self._ready, []
         return ready
 
     def counts(self) -> PlannerCounts:
-        """What happened since the last call."""
+        """Return the statistics since the last call."""
         counts, self._counts = self._counts, PlannerCounts()
         in_flight: dict[Mode, int] = {}
         for question in self.waiting:

@@ -1,7 +1,7 @@
-"""Plays a kept moment: by a planner and the executor, or by random buttons.
+"""Play a stored state: by a planner and the executor, or by random buttons.
 
-What is played is watched step by step: health, coins, the room, and whether the moment is resolved,
-which RAM alone decides (`rlaif.testing.data.resolution`).
+Every step is checked for health, coins, the room, and whether the state is resolved, as determined
+from RAM alone (`rlaif.testing.data.resolution`).
 """
 
 import time
@@ -28,10 +28,10 @@ from rlaif.trainer.play.planner_counts import Outcome
 from rlaif.trainer.play.planner_port import Kind, Planner, PlannerQuestion, PlannerReply
 
 BASELINE_STEPS = 200
-"""Emulator steps that a player without a plan gets: as many as one macro."""
+"""Emulator steps of a player without a plan: as many as one macro."""
 
 _AFTERWARDS = 75
-"""Emulator steps at most in which a scene that the last button began may end."""
+"""Maximum emulator steps for the end of a scene that the last button started."""
 
 _REPLY_SECONDS = 30.0
 _POLL_SECONDS = 0.001
@@ -40,20 +40,20 @@ _GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
 
 
 class MissingReplyError(Exception):
-    """A question was not taken, or never answered."""
+    """A question was not accepted or not answered."""
 
 
 @dataclass(frozen=True)
 class PlayedPlan:
-    """One plan from its question to its end.
+    """Record of one plan, from its question to its end.
 
     Attributes:
         outcome: How the question ended.
-        detail: What was wrong with the answer.
+        detail: Error in the answer.
         pressed: Emulator steps in which the executor pressed a button or waited.
         lost: Quarter hearts lost meanwhile.
-        cause: Why the executor gave up; None when it did all macros, or had none.
-        done: Macros that were carried out, the failed one last.
+        cause: Why the executor gave up; None if it executed all macros, or there were none.
+        done: Executed macros; a failed one is last.
     """
 
     outcome: Outcome
@@ -66,7 +66,7 @@ class PlayedPlan:
 
 @dataclass(frozen=True)
 class PlayedMoment:
-    """How a moment ended."""
+    """Result of playing a state."""
 
     moment: SavedMoment
     resolved: bool
@@ -76,7 +76,7 @@ class PlayedMoment:
 
 @dataclass
 class Watched:
-    """An emulator at a moment, watched."""
+    """An emulator in a stored state, with checks of every step."""
 
     emulator: Emulator
     moment: SavedMoment
@@ -86,7 +86,7 @@ class Watched:
     ram: RamBlocks = field(init=False)
 
     def __post_init__(self) -> None:
-        """Go to the moment and see what there is to resolve."""
+        """Load the state and determine its conditions for being resolved."""
         self.emulator.load_state(self.state)
         self.ram = read_blocks(self.emulator)
         self._text = text_to_resolve(self.ram)
@@ -95,7 +95,7 @@ class Watched:
             self._puzzle = PUZZLES[self.ram.u8(_GROUP), self.ram.u8(_ROOM)]
 
     def press(self, action: Action) -> int:
-        """Play one emulator step; the quarter hearts that it cost."""
+        """Play one emulator step; return the quarter hearts lost."""
         before = self.ram.u8(_HEALTH)
         self.emulator.step(action, FRAME_SKIP)
         self.ram = read_blocks(self.emulator)
@@ -106,11 +106,11 @@ class Watched:
 
     @property
     def resolved(self) -> bool:
-        """A puzzle once it gave way; a text when it has ended as the quest needs it."""
+        """Whether the puzzle is solved, or the text has ended as the quest needs it."""
         return self.settled if self._puzzle is not None else is_read(self.ram, self._text)
 
     def end(self, plans: Iterable[PlayedPlan] = ()) -> PlayedMoment:
-        """Let a scene that began end, and report it."""
+        """Play a scene that has started to its end; return the result."""
         for _ in range(_AFTERWARDS):
             if has_control(self.ram):
                 break
@@ -124,23 +124,23 @@ class Watched:
 
 
 class Asked(Protocol):
-    """Answers one question; waits for it."""
+    """Answers one question, synchronously."""
 
     def __call__(self, ram: RamBlocks, moment: SavedMoment, kind: Kind) -> PlannerReply: ...
 
 
 class AskingPlanner:
-    """Asks a planner one question at a time."""
+    """Sends a planner one question at a time."""
 
     def __init__(self, planner: Planner, words: GameWords) -> None:
         self._planner, self._words = planner, words
         self._asked = 0
 
     def __call__(self, ram: RamBlocks, moment: SavedMoment, kind: Kind = "plan") -> PlannerReply:
-        """The reply; every question is a situation of its own, so that none comes from the cache.
+        """Return the reply; every question is a new situation, so none is cached.
 
         Raises:
-            MissingReplyError: It was not taken, or not answered within half a minute.
+            MissingReplyError: It was not accepted, or not answered within 30 s.
         """
         self._asked += 1
         told = brief(ram, self._words)
@@ -159,7 +159,7 @@ class AskingPlanner:
 def take_over(
     emulator: Emulator, moment: SavedMoment, state: bytes, ask: Asked, *, most_plans: int = 1
 ) -> PlayedMoment:
-    """Let a planner play a moment, until it is resolved or has had all its plans."""
+    """Let a planner play a state until it is resolved or all plans are used."""
     watched = Watched(emulator, moment, state)
     plans = []
     for _ in range(most_plans):
@@ -184,7 +184,7 @@ def _played(watched: Watched, reply: PlannerReply) -> PlayedPlan:
 def play_buttons(
     emulator: Emulator, moment: SavedMoment, state: bytes, buttons: Iterator[Action]
 ) -> PlayedMoment:
-    """Press random buttons until the state is resolved or time is over."""
+    """Press random buttons until the state is resolved or the limit is reached."""
     watched = Watched(emulator, moment, state)
     for action in islice(buttons, BASELINE_STEPS):
         if watched.resolved or watched.died:

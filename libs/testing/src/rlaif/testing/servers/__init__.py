@@ -1,1 +1,1 @@
-"""Real servers as child processes, and what clients need of them."""
+"""Real servers as child processes, and helpers for clients."""

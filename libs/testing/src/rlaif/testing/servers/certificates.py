@@ -1,4 +1,4 @@
-"""Certificates for servers of a test: made by openssl, valid for a day, for this machine alone."""
+"""Certificates for test servers: created by openssl, valid for one day on this machine only."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 @dataclass(frozen=True)
 class Certificate:
-    """A server's certificate and key, and the authority that vouches for it; PEM files."""
+    """A server's certificate and key, and its certificate authority; PEM files."""
 
     file: Path
     key_file: Path
@@ -18,9 +18,9 @@ class Certificate:
 
 
 def make_certificate(folder: Path) -> Certificate:
-    """Make an authority, and a certificate for 127.0.0.1 and localhost that it vouches for.
+    """Create a certificate authority and a certificate for 127.0.0.1 and localhost.
 
-    Skips the test where openssl is missing: there is nothing else here that makes certificates.
+    Skips the test if openssl is not installed.
     """
     openssl = shutil.which("openssl")
     if openssl is None:

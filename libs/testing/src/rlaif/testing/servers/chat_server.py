@@ -20,7 +20,7 @@ class ChatServer:
     """The server.
 
     Attributes:
-        message: The message of every reply, as the OpenAI API has it.
+        message: The message of every reply, as in the OpenAI API.
         finish: The `finish_reason` of every reply.
         status: The HTTP status of every reply; with one other than 200 the body is `message`.
         bodies: The requests, oldest first.
@@ -35,7 +35,7 @@ class ChatServer:
         self.url = ""
 
     def app(self) -> FastAPI:
-        """The server, below `/v1` of its address and of every path of it."""
+        """The app, which serves `/v1` below its address and below every path."""
         app = FastAPI()
 
         @app.post("/v1/chat/completions")
@@ -63,7 +63,7 @@ async def chat_server(content: Content) -> AsyncIterator[ChatServer]:
 
 
 async def ask(server: ChatServer, request: CompletionRequest, **dialect: Any) -> Answer:
-    """Call it once with the product's client, in a dialect; without a key and without retries."""
+    """Call it once with the project's client in a dialect, without key or retries."""
     calls = CallSettings()
     async with connections_to(calls, api_key=None) as connections:
         spoken = DialectSettings.model_validate(dialect)

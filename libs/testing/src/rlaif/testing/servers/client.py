@@ -1,4 +1,4 @@
-"""A client of routes inside the test's own process."""
+"""A client of routes in the process of the test."""
 
 import httpx
 from fastapi import APIRouter, FastAPI
@@ -7,7 +7,7 @@ from rlaif.service.problems import install_problem_handlers
 
 
 def app_of(*routers: APIRouter) -> FastAPI:
-    """An app that has these routes and answers errors as problem documents."""
+    """Return an app with these routes, which answers errors as problem documents."""
     app = FastAPI()
     install_problem_handlers(app)
     for router in routers:

@@ -1,4 +1,4 @@
-"""Serves a web app on a free port, inside the test's own event loop."""
+"""Serve a web app on a free port, in the event loop of the test."""
 
 import asyncio
 import socket
@@ -21,7 +21,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serve(app: FastAPI, *, port: int = 0) -> AsyncIterator[str]:
-    """Run `app` as a service would; gives its address, such as `http://127.0.0.1:41234`.
+    """Run `app` like a service; yields its address, such as `http://127.0.0.1:41234`.
 
     `port` 0 takes a free one.
     """
@@ -31,7 +31,7 @@ async def serve(app: FastAPI, *, port: int = 0) -> AsyncIterator[str]:
         lifespan="on",
         ws=getattr(app.state, "websocket_protocol", "auto"),
         timeout_graceful_shutdown=5,
-        # A busy machine must not close a connection in the moment in which a test uses it again.
+        # On a busy machine, an idle connection must not be closed while a test reuses it.
         timeout_keep_alive=600,
     )
     server = _Server(config)

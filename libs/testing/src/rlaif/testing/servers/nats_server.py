@@ -1,4 +1,4 @@
-"""A real nats-server on a free port, with its own store, for tests that need the real thing."""
+"""A real nats-server on a free port with its own store, for integration tests."""
 
 import asyncio
 import socket
@@ -28,9 +28,9 @@ class NatsServer(ServerProcess):
     """One nats-server process with JetStream.
 
     Args:
-        directory: For its store, configuration and log; made when missing.
-        max_file: JetStream's room on disk, in nats-server's notation.
-        more: Further lines of its configuration, such as users or TLS.
+        directory: For its store, configuration and log; created if missing.
+        max_file: Disk limit of JetStream, in nats-server's notation.
+        more: Additional lines of its configuration, such as users or TLS.
     """
 
     def __init__(self, directory: Path, *, max_file: str = "1GB", more: str = "") -> None:
@@ -44,15 +44,15 @@ class NatsServer(ServerProcess):
 
     @property
     def url(self) -> str:
-        """Where clients connect; without credentials."""
+        """URL for clients, without credentials."""
         return self._recipe.url
 
     def url_of(self, user: str) -> str:
-        """Where a user of `more` connects whose password is the name."""
+        """URL for a user of `more` whose password is the name."""
         return self._recipe.url_of(user, user)
 
     def restart(self) -> None:
-        """Kill it and start it again on the same port and store."""
+        """Kill it and restart it on the same port and store."""
         self.kill()
         self.start()
 
@@ -99,8 +99,8 @@ async def bus(nats_server: NatsServer) -> AsyncIterator["Bus"]:
         nats_server.start()
     opened = await connect(nats_server.url, name="test")
     try:
-        # Deleting forgets the message ids too; a purge would keep them for an hour, and a later
-        # test's equal event would pass for a duplicate.
+        # Deleting also drops the message ids; a purge would keep them for an hour, and a later
+        # test's equal event would be taken for a duplicate.
         await opened.delete_topology()
         await _made_anew(opened)
         yield opened
@@ -109,9 +109,9 @@ async def bus(nats_server: NatsServer) -> AsyncIterator["Bus"]:
 
 
 async def _made_anew(bus: "Bus") -> None:
-    """Make the streams, which were just deleted.
+    """Create the streams, which were just deleted.
 
-    A server with much to do is still removing the files of the old ones and answers with an error.
+    A busy server may still be deleting the files of the old ones and answer with an error.
     """
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
@@ -127,8 +127,8 @@ async def _made_anew(bus: "Bus") -> None:
 def guarded_nats(tmp_path: Path) -> Iterator[NatsServer]:
     """A server without streams, with the deployed users; a user's password is its name.
 
-    The user `admin` may do everything, a service what `rlaif.servers.identities` says; `url_of`
-    says where each connects.
+    The user `admin` has all permissions, a service those in `rlaif.servers.identities`; `url_of`
+    returns the URL of each.
     """
     server = NatsServer(tmp_path, more=f"authorization {{\n{nats_users(lambda name: name)}}}")
     server.start()
@@ -139,7 +139,7 @@ def guarded_nats(tmp_path: Path) -> Iterator[NatsServer]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of this machine that are unused now."""
+    """Currently unused ports of this machine."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:

@@ -1,4 +1,4 @@
-"""A server of a test: a process that the test starts, ends and kills."""
+"""A test server: a process that the test starts, stops and kills."""
 
 import os
 import signal
@@ -25,10 +25,10 @@ class ServerProcess(ABC):
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Start it, or start it again on the same data, and wait until it is ready.
+        """Start or restart it on the same data, and wait until it is ready.
 
         Raises:
-            RuntimeError: It did not get ready; the text holds its log's end.
+            RuntimeError: It did not become ready; the message contains the end of its log.
         """
         assert self._process is None, f"it runs already, pid {self.pid}"
         self._log.parent.mkdir(parents=True, exist_ok=True)
@@ -46,16 +46,16 @@ class ServerProcess(ABC):
                 self._choose_ports()
 
     def stop(self) -> None:
-        """End it in order, after 10 s by force; nothing happens when it does not run."""
+        """Terminate it gracefully, by force after 10 s; no effect if it is not running."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it as a crash would; `start` brings it back with its data."""
+        """Kill it, as in a crash; `start` restarts it with its data."""
         self._end(signal.SIGKILL)
 
     @abstractmethod
     def _spawn(self, log: int) -> subprocess.Popen[bytes]:
-        """Start it in a session of its own, so that Ctrl-C does not end it before the tests."""
+        """Start it in its own session, so that Ctrl-C does not end it before the tests."""
 
     @abstractmethod
     def _wait_ready(self, alive: Callable[[], bool]) -> None: ...
@@ -69,7 +69,7 @@ class ServerProcess(ABC):
             return
         for number in (sent, signal.SIGKILL):
             if process.poll() is None:
-                # Its own session, so the group holds only the server and what it started.
+                # Its own session, so the group contains only the server and its children.
                 os.killpg(process.pid, number)
             try:
                 process.wait(STOP_SECONDS)

@@ -1,4 +1,4 @@
-"""A real S3 server for the tests: SeaweedFS in a folder of its own, and the stores on it."""
+"""A real S3 server for tests: SeaweedFS in its own folder, and stores on it."""
 
 import os
 import subprocess
@@ -29,9 +29,9 @@ class S3Server(ServerProcess):
     """One SeaweedFS process.
 
     Args:
-        data_dir: Its folder, of a short path; made when missing.
-        tls: Makes its endpoint https.
-        secrets: Secret keys of the services, if they are to be let in.
+        data_dir: Its folder, with a short path; created if missing.
+        tls: Enables HTTPS.
+        secrets: Secret keys of the services that have access.
     """
 
     def __init__(
@@ -82,8 +82,8 @@ class S3Server(ServerProcess):
 
 @contextmanager
 def running_s3_server(*, tls: TlsFiles | None = None) -> Iterator[S3Server]:
-    """A started server on a fresh folder."""
-    # Not tmp_path: a socket's name may have 107 characters at most.
+    """A running server on a fresh folder."""
+    # Not tmp_path: the path of a socket is limited to 107 characters.
     with tempfile.TemporaryDirectory(prefix="s3-") as folder:
         server = S3Server(Path(folder), tls=tls)
         server.start()
@@ -102,7 +102,7 @@ def s3_server() -> Iterator[S3Server]:
 
 @pytest.fixture(scope="session")
 def s3(s3_server: S3Server) -> S3Credentials:
-    """How to reach an S3 server that has the buckets zelda-episodes and zelda-models."""
+    """Settings of an S3 server with the buckets zelda-episodes and zelda-models."""
     return s3_server.credentials
 
 
@@ -140,7 +140,7 @@ def file_store(tmp_path: Path) -> ObjectStore:
 
 
 def _ports() -> SeaweedPorts:
-    # Test runs beside each other begin their search at different places.
+    # Concurrent test runs start their search at different ports.
     return SeaweedPorts.find_free(first=20_000 + os.getpid() * 10 % 9_000)
 
 

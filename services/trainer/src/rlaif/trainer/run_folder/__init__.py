@@ -1,1 +1,1 @@
-"""What lies between service and training process: a run's files and their messages."""
+"""Files of a run, and messages between the service and its training process."""

@@ -3,13 +3,13 @@
     manifest.json               written last: counters, and size and SHA-256 of every other file
     policy.safetensors          the policy network and its critic
     learner.npz                 optimizer, random generators, reward state, statistics
-    runner-{index}.npz          games of an environment runner, in mid-episode
+    runner-{index}.npz          the environments of a runner, in mid-episode
     reward_model.safetensors    the live reward model, if any
     tree.sqlite                 the run's search, if it explores
 
-`.npz` files are `npz_tree`s; nothing in a checkpoint is pickled. The search is in the run's
-directory and only grows, so a resumed run uses that: discoveries after the checkpoint are still
-valid. The copy is for a machine without the directory.
+`.npz` files are `npz_tree`s; nothing in a checkpoint is pickled. The search in the run's directory
+only grows, so a resumed run uses it: later discoveries remain valid. The copy in the checkpoint is
+for machines without that directory.
 
     runs/{run_id}/epochs/epoch_N.json   manifest at the end of an epoch, kept when files are pruned
 """
@@ -39,7 +39,7 @@ _PARTIAL = ".partial_"
 
 
 class CheckpointError(Exception):
-    """There is no such checkpoint, or it cannot be used."""
+    """The checkpoint does not exist or cannot be used."""
 
 
 class Counters(BaseModel):
@@ -88,7 +88,7 @@ class Manifest(BaseModel):
     """Interfaces that a policy-only checkpoint depends on."""
     reward_model: RewardModelEntry | None = None
     files: dict[str, FileEntry] = Field(default_factory=dict)
-    record: RunRecord = Field(description="The run's record, to restore it elsewhere.")
+    record: RunRecord = Field(description="The run's record, for restoring the run elsewhere.")
 
 
 class CheckpointInfo(BaseModel):
@@ -110,7 +110,7 @@ def folder_name(iteration: int) -> str:
 
 
 def begin(directory: Path, iteration: int) -> Path:
-    """An empty directory to save into, before `commit`."""
+    """Create an empty directory to save into, before `commit`."""
     drop_partial(directory)
     partial = directory / f"{_PARTIAL}{iteration:08d}"
     partial.mkdir(parents=True)
@@ -126,7 +126,7 @@ def drop_partial(directory: Path) -> None:
 def commit(partial: Path, manifest: Manifest) -> tuple[Path, Manifest]:
     """Turn a directory into a checkpoint: fsync, write the manifest, rename.
 
-    Returns its path and its manifest. After an `OSError` there is no checkpoint.
+    Returns its path and manifest. If an `OSError` is raised, no checkpoint exists.
     """
     files = {path.name: _entry(path) for path in sorted(partial.iterdir())}
     for name in files:
@@ -151,14 +151,14 @@ def prune(directory: Path, *, keep: int, protected: Collection[int] = ()) -> Non
 
 
 def whole(directory: Path) -> list[Path]:
-    """Complete checkpoints, the oldest first."""
+    """Complete checkpoints, oldest first."""
     return sorted(path for path in directory.glob("iteration_*") if (path / MANIFEST).exists())
 
 
 def newest_usable(directory: Path) -> tuple[Path, list[str]] | None:
-    """The newest checkpoint that matches its manifest, and why each newer one was skipped.
+    """Return the newest intact checkpoint, and why each newer one was skipped.
 
-    None when there is no checkpoint.
+    None if there is no checkpoint.
 
     Raises:
         CheckpointError: All of them are damaged.
@@ -177,7 +177,7 @@ def newest_usable(directory: Path) -> tuple[Path, list[str]] | None:
 
 
 def read_manifest(checkpoint: Path) -> Manifest:
-    """The manifest of a checkpoint; raises `CheckpointError` for none or a damaged one."""
+    """Return a checkpoint's manifest; raises `CheckpointError` if it is missing or damaged."""
     try:
         return Manifest.model_validate_json((checkpoint / MANIFEST).read_bytes())
     except FileNotFoundError:
@@ -199,7 +199,7 @@ def verify(checkpoint: Path) -> Manifest:
 
 
 def is_on_disk(data_dir: Path, name: str) -> bool:
-    """Whether there is a checkpoint of this name, possibly damaged."""
+    """Whether a checkpoint with this name exists, possibly damaged."""
     run_id, _, folder = name.partition("/")
     saved = data_dir / "runs" / run_id / "checkpoints"
     named = (Path(name), saved / folder)
@@ -207,10 +207,10 @@ def is_on_disk(data_dir: Path, name: str) -> bool:
 
 
 def find(data_dir: Path, name: str) -> Path:
-    """The checkpoint of a name: a run's id for its newest, `RUN/iteration_N`, or a directory.
+    """Find a checkpoint by name: a run id (its newest), `RUN/iteration_N`, or a directory.
 
     Raises:
-        CheckpointError: There is none, or it is damaged.
+        CheckpointError: It does not exist or is damaged.
     """
     runs = data_dir / "runs"
     named = Path(name)
@@ -236,7 +236,7 @@ def find(data_dir: Path, name: str) -> Path:
 
 
 def describe(run_directory: Path) -> list[CheckpointInfo]:
-    """The checkpoints of a run, the oldest first."""
+    """The checkpoints of a run, oldest first."""
     found = []
     for path in whole(run_directory / "checkpoints"):
         try:
@@ -260,14 +260,14 @@ def describe(run_directory: Path) -> list[CheckpointInfo]:
 
 
 def write_epoch(run_directory: Path, epoch: int, manifest: Manifest) -> None:
-    """Keep the manifest at the end of an epoch, which counts from 0; the first one stays."""
+    """Store the manifest at the end of an epoch (from 0), unless there is one already."""
     path = run_directory / EPOCHS / f"epoch_{epoch:06d}.json"
     if not path.exists():
         write_whole(path, manifest.model_dump_json(indent=1).encode())
 
 
 def epochs(run_directory: Path) -> list[tuple[int, Path]]:
-    """Epoch and file of each manifest that is kept, the oldest first."""
+    """Epoch and file of each stored manifest, oldest first."""
     found = sorted((run_directory / EPOCHS).glob("epoch_*.json"))
     return [(int(path.stem.removeprefix("epoch_")), path) for path in found]
 
@@ -283,20 +283,20 @@ def _entry(path: Path) -> FileEntry:
 
 @dataclass(frozen=True)
 class SavedRun:
-    """What is saved of a run: a description, and its environment steps."""
+    """The saved progress of a run: a description, and its environment steps."""
 
     words: str
     env_steps: int
 
 
 def newest_run(data_dir: Path) -> SavedRun | None:
-    """What is saved of the run that the next start resumes; None without one."""
+    """Saved progress of the run that the next start resumes; None if there is no run."""
     known = [record for record in list_runs(data_dir) if record.mode != "evaluation"]
     return saved_run(data_dir, known[0].run_id) if known else None
 
 
 def saved_run(data_dir: Path, run_id: str) -> SavedRun:
-    """What is saved of a run."""
+    """Return the saved progress of a run."""
     directory = data_dir / "runs" / run_id
     found = describe(directory)
     words = "nothing is saved, no iteration was completed"

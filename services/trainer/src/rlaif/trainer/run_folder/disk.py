@@ -1,4 +1,4 @@
-"""Errors of a disk that is full, read-only or missing.
+"""Handling of a disk that is full, read-only or missing.
 
 Non-essential writes (search, pictures, films, logs) are dropped and reported; essential
 ones (record, checkpoints) are retried. Neither ends training or the service.
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _PROBE_BYTES = 1 << 20
-"""With less space than this, no checkpoint can be written."""
+"""Size of the probe file; no checkpoint fits into less space."""
 
 
 def is_disk_error(error: BaseException) -> TypeGuard[OSError]:
-    """Whether an error comes from disk or machine and may be temporary: neither bug nor server."""
+    """Whether an error comes from disk or machine, not a bug or a server, and may be temporary."""
     if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
         return False
     return error.errno is not None
 
 
 def problem(directory: Path) -> str | None:
-    """Why no file of a megabyte can be written to a directory; None when it can."""
+    """Return why a 1 MB file cannot be written to a directory; None if it can."""
     probe = directory / f".probe.{os.getpid()}.partial"
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def problem(directory: Path) -> str | None:
 
 
 def reason(error: Exception) -> str:
-    """Description of an error of the disk or of a server."""
+    """Describe an error of the disk or of a server."""
     return why(error) if isinstance(error, OSError) else str(error)
 
 

@@ -5,9 +5,9 @@
     runs/{run_id}/screens/{runner}.steps    rewards of the watched environment: `StepsFile`
     runs/{run_id}/screens/watched           written by the service: `WatchedFile`
 
-The first three begin with the number of a seqlock: the writer makes it odd, writes, and makes it
-even; a reader that finds an odd or a changed number discards what it read. Neither side waits.
-So they can be copied alike when the runner is on another machine (`ScreenSource`, `ScreenMirror`).
+The first three begin with the counter of a seqlock: the writer makes it odd, writes, and makes it
+even; a reader that finds an odd or a changed value discards the data. Neither side waits.
+They can be copied if the runner is on another machine (`ScreenSource`, `ScreenMirror`).
 """
 
 import math
@@ -26,7 +26,7 @@ import numpy.typing as npt
 from rlaif.files.whole import write_whole
 
 SCREENS = "screens"
-"""Folder of these files in the run's."""
+"""Subfolder of the run's folder that contains these files."""
 
 _POSITION = np.dtype(
     [
@@ -38,7 +38,7 @@ _WATCHED = np.dtype("<i4")
 _NAME = re.compile(r"^(?P<runner>[0-9]{1,6})-(?P<n>[0-9]{1,6})$")
 _NONE = (-1, -1)
 CAPACITY = 1024
-"""Decisions in a `StepsFile`: some ten seconds of a fast game, and it is polled twice a second."""
+"""Decisions in a `StepsFile`: about 10 s of a fast game, and it is polled twice per second."""
 
 _NAMES_BYTES = 512
 _HEAD = [("number", "<u8"), ("newest", "<i8"), ("written", "<u8"), ("names", f"S{_NAMES_BYTES}")]
@@ -55,8 +55,8 @@ class Seqlock:
         """Map the file.
 
         Raises:
-            OSError: There is no such file.
-            ValueError: Its size is not that of the record.
+            OSError: The file does not exist.
+            ValueError: Its size is not the record's.
         """
         mapped = np.memmap(path, dtype=dtype, mode="r+")
         if len(mapped) != 1:
@@ -75,7 +75,7 @@ class Seqlock:
         return int(self.data["number"][0])
 
     def read_record(self) -> Any | None:
-        """A copy of the record; None while or when a write interferes."""
+        """Return a copy of the record; None if a write interferes."""
         before = self.number
         if before % 2:
             return None
@@ -98,7 +98,7 @@ _SCREEN = np.dtype(
         ("pixels", "u1", (HEIGHT, WIDTH, 3)),
     ]
 )  # fmt: skip
-"""Version 0 is no model, an unknown float is NaN."""
+"""Version 0 means no model; unknown floats are NaN."""
 
 
 @dataclass(frozen=True)
@@ -209,12 +209,12 @@ def _or_none(value: float) -> float | None:
 
 
 class PlayerPosition(NamedTuple):
-    """Where one player is.
+    """Position of one player.
 
     Attributes:
         x, y: Pixels inside the room.
         rooms_visited: Distinct rooms of the episode.
-        steps: Steps of four frames of the episode.
+        steps: Steps of the episode, of four frames each.
         episode_return: The game's own reward of the episode.
     """
 
@@ -281,7 +281,7 @@ class PlayersFile(Seqlock):
 
 
 def with_clock_offset(data: bytes, nanoseconds: int) -> bytes:
-    """The content of a `PlayersFile` by a clock that is `nanoseconds` ahead."""
+    """Return the content of a `PlayersFile` with its times shifted by `nanoseconds`."""
     changed = bytearray(data)
     times = np.frombuffer(changed, dtype="<i8", offset=8, count=2)
     times[:] = np.where(times, np.maximum(1, times + nanoseconds), 0)
@@ -289,10 +289,10 @@ def with_clock_offset(data: bytes, nanoseconds: int) -> bytes:
 
 
 class WatchedFile:
-    """Which environment is watched: (runner, number in it); written in place."""
+    """The watched environment: (runner, number in it); written in place."""
 
     def __init__(self, path: Path) -> None:
-        """Map the file, which is created if necessary."""
+        """Map the file; create it if necessary."""
         with suppress(FileExistsError), path.open("xb") as made:
             made.write(np.array(_NONE, _WATCHED).tobytes())
         self._data = np.memmap(path, dtype=_WATCHED, mode="r+", shape=(2,))
@@ -403,7 +403,7 @@ class StepsFile(Seqlock):
         newest, written = int(record["newest"]), int(record["written"])
         kept = min(written, CAPACITY, limit)
         rows = record["rows"][[index % CAPACITY for index in range(written - kept, written)]]
-        # A number below `after` is another process's, which counts from the start.
+        # A number below `after` is from another process, whose count started again.
         new = rows[rows["number"] > after] if newest > after else rows
         return [_step_of(*row) for row in new.tolist()]
 
@@ -441,7 +441,7 @@ class ScreenSource:
         self._sent: dict[str, tuple[float, bytes]] = {}
 
     def update(self) -> ScreenUpdate | None:
-        """Files that changed since the last call; None for none."""
+        """Return the files that changed since the last call; None if none did."""
         now, files = time.monotonic(), {}
         for suffix, period in _PERIODS.items():
             at, before = self._sent.get(suffix, (float("-inf"), b""))
@@ -467,7 +467,7 @@ class ScreenMirror:
         self._sources: dict[Path, str] = {}
 
     def write(self, update: ScreenUpdate) -> tuple[int, int] | None:
-        """Write changed files; returns the watched environment, None for none.
+        """Write changed files; returns the watched environment, if any.
 
         Raises:
             OSError: The files cannot be written.

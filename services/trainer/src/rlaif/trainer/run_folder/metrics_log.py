@@ -1,10 +1,10 @@
-"""The metrics of a run on disk, in its folder: one row per iteration, for people's own tools.
+"""Metrics of a run as files in its folder: one row per iteration, for external tools.
 
     metrics.jsonl                 all rows; `pandas.read_json(path, lines=True)`
     events.out.tfevents.…         the same for TensorBoard: `tensorboard --logdir …/runs`
 
-A resumed run drops the rows after its checkpoint, since it trains these steps again. Rows that the
-disk does not take are written with the next one; the run itself never waits for them.
+A resumed run drops the rows after its checkpoint, since it trains these steps again. Rows that
+cannot be written are retried with the next one; the run never waits for them.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ _MAX_WAITING = 1000
 
 
 class Sink(Protocol):
-    """Something that takes the rows of a run."""
+    """Receiver of the rows of a run."""
 
     def begin(self, step: int, reached: int) -> None:
         """Continue after `step`; rows were written up to `reached` before."""
@@ -89,9 +89,9 @@ class MetricsLog:
         self._failing = issues[0] if issues else None
 
     def _tried(self, sink: Sink, write: Callable[[], None]) -> str | None:
-        """Do it; returns why the disk did not take it, or None.
+        """Call `write`; returns a description of a disk error, or None.
 
-        A tracker that fails is left out from then on: its library has its own retries.
+        A tracker that fails is removed, since its library does its own retries.
         """
         try:
             write()
@@ -107,7 +107,7 @@ class MetricsLog:
 
 
 def read(path: Path) -> Iterator[Row]:
-    """The rows of a `metrics.jsonl`, oldest first; none without a file."""
+    """Read the rows of a `metrics.jsonl`, oldest first; none if the file is missing."""
     with contextlib.suppress(FileNotFoundError):
         yield from json_lines(path)
 
@@ -117,7 +117,7 @@ class _JsonLines:
         self._path = path
 
     def last_step(self) -> int:
-        """Of all rows; 0 if there are none, or they cannot be read."""
+        """Return the last step of all rows; 0 if there are none or they cannot be read."""
         try:
             return max((int(row.get(STEP, 0)) for row in read(self._path)), default=0)
         except OSError:
@@ -138,7 +138,7 @@ class _JsonLines:
                 file.write(b"".join(map(_line, rows)))
                 file.flush()
             except OSError:
-                file.truncate(size)  # a half line would spoil the next one
+                file.truncate(size)  # an incomplete line would corrupt the next one
                 raise
 
     def close(self) -> None:
@@ -182,7 +182,7 @@ class _EventFiles:
                 writer.write_event(event)
             writer.flush()
         except OSError:
-            self._writer = None  # what follows a half record cannot be read
+            self._writer = None  # data after an incomplete record cannot be read
             raise
 
     def close(self) -> None:
@@ -195,7 +195,7 @@ class _EventFiles:
             from tensorboardX.event_file_writer import EventsWriter
             from tensorboardX.proto.event_pb2 import Event, SessionLog
 
-            # Files of one second would have one name.
+            # Files created in the same second would have the same name.
             number = len(list(self._directory.glob("*.tfevents.*")))
             self._writer = EventsWriter(str(self._directory / "events"), f".{number}")
             if self._purge_from is not None:

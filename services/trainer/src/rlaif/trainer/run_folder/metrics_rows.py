@@ -1,7 +1,7 @@
-"""Metrics of a run by name: messages of the training process in, one row per iteration out.
+"""Convert messages of the training process to rows of named metrics, one per iteration.
 
-Names are RLlib's where it has one, so that a dashboard for RLlib fits: `env_runners/…`,
-`learners/default_policy/…`, `num_env_steps_sampled_lifetime`. Unknown values are left out.
+Names are RLlib's where possible, so that dashboards for RLlib work: `env_runners/…`,
+`learners/default_policy/…`, `num_env_steps_sampled_lifetime`. Unknown values are omitted.
 """
 
 import math
@@ -21,7 +21,7 @@ from rlaif.trainer.run_folder.protocol import (
 Row = dict[str, float]
 
 STEP = "num_env_steps_sampled_lifetime"
-"""Decisions of the run: the step of its rows. Rows of a search before training have none."""
+"""Step of a row: decisions of the run. Rows of a search before training have none."""
 
 _FIGURES = {
     "episodes": "env_runners/num_episodes_lifetime",
@@ -41,13 +41,13 @@ _DIGITS = 6
 
 @dataclass
 class MetricsRows:
-    """Makes rows of messages; a report of the curriculum is in the row of the next iteration."""
+    """Converts messages to rows; a curriculum report becomes part of the next iteration's row."""
 
     _step: int = 0
     _reported: Row = field(default_factory=dict)
 
     def row(self, message: Message) -> Row | None:
-        """The row that a message completes; None for none."""
+        """Return the row that a message completes, if any."""
         match message:
             case Started():
                 self._step = message.env_steps
@@ -95,7 +95,7 @@ def _of_evaluation(done: EvaluationDone) -> Row:
 
 
 def _named(prefix: str, figures: dict[str, Any]) -> Row:
-    """The numbers of some figures, under their names; floats with six significant digits."""
+    """Return the finite numbers of `figures` with prefixed names, to six significant digits."""
     found: Row = {}
     for name, value in figures.items():
         if isinstance(value, int):

@@ -25,7 +25,7 @@ class NpzTreeError(ValueError):
 
 
 def write(path: Path, tree: Tree) -> None:
-    """Write a tree; another type in it is a `TypeError`."""
+    """Write a tree; raises `TypeError` if it contains another type."""
     path.write_bytes(packed(tree))
 
 
@@ -38,7 +38,7 @@ def read(path: Path) -> Tree:
 
 
 def packed(tree: Tree) -> bytes:
-    """A tree as the bytes of such a file; another type in it is a `TypeError`."""
+    """Return a tree as bytes of such a file; raises `TypeError` if it contains another type."""
     arrays: list[npt.NDArray[Any]] = []
     text = json.dumps(_pack(tree, arrays), allow_nan=True)
     named = {f"a{index}": array for index, array in enumerate(arrays)}
@@ -53,7 +53,7 @@ def packed(tree: Tree) -> bytes:
 
 
 def unpacked(data: bytes) -> Tree:
-    """The tree that `packed` packed; raises `NpzTreeError` for anything else."""
+    """Read the bytes that `packed` returned; raises `NpzTreeError` for anything else."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             return _unpack(json.loads(file[_TREE].tobytes()), file)

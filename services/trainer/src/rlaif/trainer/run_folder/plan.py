@@ -1,4 +1,4 @@
-"""When a run saves, evaluates and ends.
+"""Schedule of a run: when it saves, evaluates and ends.
 
 An epoch ends at each multiple of `epoch_steps`, also in a run that was killed. Epochs count from 0.
 The time of a run is that of the training loop over all attempts, without pauses and work lost to
@@ -56,7 +56,7 @@ class Plan:
         return trained_seconds - saved_at >= min(young, self.run.checkpoint_minutes * 60)
 
     def evaluates(self, env_steps: int, evaluated: set[int]) -> int | None:
-        """The number of the epoch to evaluate now; None for none."""
+        """Return the number of the epoch to evaluate now, if any."""
         ended = self.epochs_ended(env_steps)
         if self.mode != "pipeline" or not self.eval_interval or not ended:
             return None
@@ -66,7 +66,7 @@ class Plan:
     def seconds_left(
         self, env_steps: int, trained_seconds: float, steps_per_second: float | None
     ) -> float | None:
-        """Training time to the end of the run; None while the rate is unknown."""
+        """Remaining training time of the run, in seconds; None while the rate is unknown."""
         by_time = max(0.0, self._run_seconds - trained_seconds)
         if self.mode != "epoch":
             return by_time

@@ -1,7 +1,7 @@
 """Commands and messages between the service and its training process, as JSON lines.
 
-Commands are sent to the process's standard input, messages to a pipe of their own, apart from the
-output of RLlib. The process stops at the end of its input, as the service has ended then.
+Commands are sent to the process's standard input, messages to a separate pipe, apart from the
+output of RLlib. The process stops at the end of its input, because the service has then ended.
 """
 
 from typing import Annotated, Literal
@@ -24,7 +24,7 @@ class _Line(BaseModel):
 
 
 class LoadRewardModel(_Line):
-    """Load this model between two fragments, or none if it was withdrawn."""
+    """Load this model between two fragments, or no model if it was withdrawn."""
 
     kind: Literal["load_reward_model"] = "load_reward_model"
     version: int
@@ -34,7 +34,7 @@ class LoadRewardModel(_Line):
 
 
 class GrantCaptures(_Line):
-    """Number of segments that may be captured from now on, in place of the remaining ones."""
+    """Number of segments that may be captured from now on; replaces the remaining budget."""
 
     kind: Literal["grant_captures"] = "grant_captures"
     segments: int = Field(ge=0)
@@ -75,7 +75,7 @@ class AssistanceDone(_Line):
 class IterationDone(RunFigures, _Line):
     """A PPO iteration is complete."""
 
-    # A figure that is not finite arrives as null.
+    # Non-finite values arrive as null.
     model_config = ConfigDict(allow_inf_nan=True)
 
     kind: Literal["iteration_done"] = "iteration_done"
@@ -104,7 +104,7 @@ class IterationDone(RunFigures, _Line):
     learner: dict[str, float] = Field(description="Losses, entropy and KL as reported by RLlib.")
     samples_left_out: int = 0  # environment steps of the batch whose advantage is not finite
     updates_left_out: int = 0  # gradient steps of the iteration that are not finite
-    not_learned: str | None = None  # why the iteration updated nothing; null: it did
+    not_learned: str | None = None  # why the policy was not updated; null if it was
 
 
 # `past.json` of earlier releases has the kinds that end with `_told`.
@@ -138,7 +138,7 @@ class PhaseReport(_Line):
 
 
 class EvaluationStarted(_Line):
-    """A policy is evaluated; until the end of that, the run makes no environment steps."""
+    """An evaluation starts; the run makes no environment steps until it ends."""
 
     kind: Literal["evaluation_started"] = "evaluation_started"
 
@@ -169,7 +169,7 @@ class EvaluationFailed(_Line):
 
 
 class RewardModelLoaded(_Line):
-    """The model is live from this environment step on."""
+    """The model is live as of this environment step."""
 
     kind: Literal["reward_model_loaded"] = "reward_model_loaded"
     version: int
@@ -228,7 +228,7 @@ class Failed(_Line):
     kind: Literal["failed"] = "failed"
     reason: str
     is_final: bool = Field(default=False, description="Another attempt would fail in the same way.")
-    of_disk: str | None = None  # what disk or machine do not provide, perhaps temporarily
+    of_disk: str | None = None  # a resource of disk or machine is missing, perhaps temporarily
 
 
 Message = Annotated[

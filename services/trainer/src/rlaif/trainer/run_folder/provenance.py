@@ -1,4 +1,4 @@
-"""What a run depends on besides its code: settings, sources, packages, machine; for its record."""
+"""Provenance of a run, for its record: settings, sources, packages and machine."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from rlaif.trainer.settings import TrainerSettings
 CREDENTIALS = frozenset(
     {"nats_url", "s3_access_key", "s3_secret_key", "api_token", "planner_api_key"}
 )
-"""Settings that are in no record and in no environment of a job."""
+"""Settings that are omitted from records and from the environment of jobs."""
 
 _PACKAGES = (
     "rlaif-trainer", "torch", "ray", "numpy", "numba", "gymnasium", "pyboy", "safetensors",
@@ -30,7 +30,7 @@ _PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 def provenance_of(settings: TrainerSettings, game: str | None) -> RunProvenance:
-    """The provenance of a run that starts now with these settings."""
+    """Return the provenance of a run that starts now with these settings."""
     mine = frozenset(
         each.name for each in describe(TrainerSettings) if each.scope == PER_SERVICE["scope"]
     )
@@ -50,7 +50,7 @@ def provenance_of(settings: TrainerSettings, game: str | None) -> RunProvenance:
 def variables(
     settings: TrainerSettings, *, without: Collection[str] = (), changed: bool = False
 ) -> dict[str, str]:
-    """Variable → its value as text, without credentials; with `changed`, what is no default."""
+    """Variable → its value as text, without credentials; with `changed`, without defaults."""
     values, found = flat_values(settings), {}
     for setting in describe(TrainerSettings):
         name, value = setting.name, values[setting.name]

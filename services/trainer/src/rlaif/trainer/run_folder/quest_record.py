@@ -54,12 +54,12 @@ class QuestRecord(BaseModel):
         return self.search_seconds + self.demonstrations_seconds
 
     def policy_seconds(self, settings: QuestSettings) -> float:
-        """Training time of the policy, by the present duration of the earlier phases."""
+        """Training time of the policy in seconds, given the duration of the earlier phases."""
         return max(MIN_POLICY_SECONDS, settings.minutes * 60 - self.seconds)
 
     @staticmethod
     def read(directory: Path) -> "QuestRecord":
-        """Read it from a run's directory; a new one without a file.
+        """Read it from a run's directory; return a new one if there is no file.
 
         Raises:
             QuestRecordError: The file cannot be read.
@@ -82,12 +82,12 @@ class QuestRecord(BaseModel):
 def search_end(
     settings: QuestSettings, *, seconds: float, seconds_since_new: float, with_essence: int
 ) -> SearchEnd | None:
-    """Why the search ends now; None while it continues.
+    """Return why the search ends now; None while it continues.
 
     Args:
         settings: Settings of the run.
         seconds: Duration of the search, over all attempts.
-        seconds_since_new: Of these, since the last new permanent flag.
+        seconds_since_new: Seconds of search since the last new permanent flag.
         with_essence: Number of trajectories that end with an essence.
     """
     if with_essence >= settings.lineages:

@@ -25,7 +25,7 @@ _FLAT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
 
 class UnreadableRunError(Exception):
-    """The record of a run is damaged; the message names it and the fix."""
+    """The record of a run is damaged; the message contains its path and a remedy."""
 
 
 class RunRecord(RunDescription):
@@ -46,7 +46,7 @@ class RunRecord(RunDescription):
 
     @staticmethod
     def read(path: Path) -> "RunRecord":
-        """Read it; raises OSError and UnreadableRunError."""
+        """Read the record; raises `OSError` or `UnreadableRunError`."""
         try:
             return RunRecord.model_validate_json(path.read_bytes())
         except ValidationError as error:
@@ -122,7 +122,7 @@ def record_path(data_dir: Path, run_id: str) -> Path:
 
 
 def list_runs(data_dir: Path) -> list[RunRecord]:
-    """All runs with a readable record, the newest first."""
+    """All runs with a readable record, newest first."""
     found = []
     for path in (data_dir / "runs").glob(f"*/{_FILE}"):
         try:
@@ -133,10 +133,10 @@ def list_runs(data_dir: Path) -> list[RunRecord]:
 
 
 def check_newest(data_dir: Path) -> None:
-    """Check that the record that was written last is readable: it may be of the run to resume.
+    """Check that the most recently written record is readable: its run may be resumed.
 
     Raises:
-        OSError, UnreadableRunError: It is not.
+        OSError, UnreadableRunError: It is not readable.
     """
     records = (data_dir / "runs").glob(f"*/{_FILE}")
     newest = max(records, key=lambda path: path.stat().st_mtime, default=None)
@@ -145,5 +145,5 @@ def check_newest(data_dir: Path) -> None:
 
 
 def new_run_id(now: datetime) -> str:
-    """An id from the time of the start, which sorts by age."""
+    """Return an id from the start time, which sorts by age."""
     return now.strftime("r%y%m%d%H%M%S")

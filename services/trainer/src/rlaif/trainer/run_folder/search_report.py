@@ -1,6 +1,6 @@
-"""Reports of search and curriculum, reduced to the size of a reading, with flags in words.
+"""Reports of search and curriculum, limited to the size of a reading, with readable flag names.
 
-A discovery is a node that was the first to have some flag (`rlaif.trainer.search.marks`). Flags are
+A discovery is the first node with some flag (`rlaif.trainer.search.marks`). Flags are
 named as below; numbers are hexadecimal, a room is the first map group of its page, its number, and
 one bit of its flags. Unknown flags keep their name.
 
@@ -43,16 +43,16 @@ _UNDERGROUND = frozenset({"4", "5"})
 
 
 _FIRST = ("essence", "treasure", *sorted(_LEVELS), "season", "boss_key", "jewel")
-"""The most informative kinds, in this order."""
+"""The most informative kinds, most informative first."""
 
 
 def marks_in_words(marks: Iterable[str]) -> list[str]:
-    """Flags in words, the most informative first."""
+    """Readable names of flags, most informative first."""
     return [mark_in_words(mark) for mark in sorted(marks, key=_rank)]
 
 
 def mark_in_words(mark: str) -> str:
-    """A flag in words, such as `door up of room 4/11`."""
+    """Readable name of a flag, such as `door up of room 4/11`."""
     kind, *rest = mark.split(":")
     try:
         if kind == "room":
@@ -94,10 +94,10 @@ def _flag(group: str, flag: int) -> str:
 def tree_of_progress(
     finds: Sequence[TreeNode], parents: Mapping[int, int | None], most: int = MAX_TREE_NODES
 ) -> tuple[tuple[TreeNode, ...], int]:
-    """The tree of the discoveries, and how many of them it omits.
+    """Return the tree of the discoveries, and the number of omitted ones.
 
-    The parent of a node is the nearest discovery on its trajectory. Above `most` nodes, those of
-    the highest level are kept with their trajectories, of one level the newest first.
+    The parent of a node is the nearest discovery on its trajectory. Of more than `most` nodes,
+    those of the highest level are kept with their trajectories, within a level the newest.
 
     Args:
         finds: In the order of discovery, each node once, after its ancestors, with any parent.
@@ -123,7 +123,7 @@ def curriculum_report(
     whole_success: float | None = None,
     most: int = MAX_SEGMENTS,
 ) -> CurriculumReport:
-    """Report of all segments, with at most `most` single ones: mastered ones are omitted first."""
+    """Summarize all segments and list at most `most`: mastered ones are omitted first."""
     spare = max(0, len(segments) - most)
     mastered = [index for index, each in enumerate(segments) if each.frontier == 0]
     omitted = set(mastered[:spare])
@@ -146,7 +146,7 @@ def curriculum_report(
 def discovery(
     node: int, *, frames: int, seconds: float, level: float, marks: Sequence[str]
 ) -> TreeNode:
-    """A node that was the first to have `marks`, in words; without its parent."""
+    """Return the first node with `marks`, with readable flag names and without its parent."""
     return TreeNode(
         node=node,
         parent=None,
@@ -159,7 +159,7 @@ def discovery(
 
 
 def marks_name(marks: Iterable[str]) -> str:
-    """A name for several flags: the most important one in words, and the number of others."""
+    """Readable name of several flags: the most important one, and the number of others."""
     first, *more = marks_in_words(marks)
     return mark_name(f"{first} +{len(more)}" if more else first)
 
@@ -171,7 +171,7 @@ def mark_name(text: str) -> str:
 
 
 def _nearest(node: int, order: Mapping[int, int], parents: Mapping[int, int | None]) -> int | None:
-    """The nearest earlier discovery; None for power-on, also with an inconsistent file."""
+    """The nearest earlier discovery; None for power-on or if the file is inconsistent."""
     seen = {node}
     above = parents.get(node)
     while above is not None and above not in order and above not in seen:

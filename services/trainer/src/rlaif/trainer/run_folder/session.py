@@ -29,9 +29,9 @@ def members(session: int) -> list[int]:
 
 
 def end(session: int) -> None:
-    """Kill all processes of a session except the caller; waits for their end, at most 5 s.
+    """Kill all processes of a session except the caller; wait at most 5 s for their end.
 
-    Only for a session whose leader is a child of this process, so that its number is not reused.
+    Only for a session whose leader is a child of this process, so that its id is not reused.
     Without /proc, as on macOS, its first process group is killed.
     """
     deadline = time.monotonic() + _PATIENCE_SECONDS

@@ -1,6 +1,6 @@
 """Files of a run that wait for upload: captures, and pictures of rooms.
 
-The training process writes them atomically, the service uploads them, also those of a killed
+The training process writes them atomically; the service uploads them, including those of a killed
 process. A capture's file contains the capture and its keyframe.
 """
 

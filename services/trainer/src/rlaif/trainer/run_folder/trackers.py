@@ -1,7 +1,7 @@
-"""The metrics of a run in Weights & Biases or MLflow (`METRICS_TO`), which are extras.
+"""Metrics of a run in Weights & Biases or MLflow (`METRICS_TO`), which are optional extras.
 
-Both work without a server: what is written offline can be synchronized later. A run that trains
-steps again after a crash reports only those beyond what it had reported.
+Both work without a server: data that is written offline can be synchronized later. A run that
+repeats steps after a crash reports only those that were not reported before.
 """
 
 import os
@@ -14,14 +14,14 @@ from rlaif.trainer.run_folder.metrics_rows import STEP, Row
 from rlaif.trainer.run_folder.record import RunRecord
 
 PROJECT = "zelda-rlaif"
-"""Of W&B unless WANDB_PROJECT is set; the experiment of MLflow unless MLFLOW_EXPERIMENT_NAME is."""
+"""W&B project unless WANDB_PROJECT is set; MLflow experiment unless MLFLOW_EXPERIMENT_NAME is."""
 
 _MAX_PARAMS = 100
-"""Of one request to MLflow."""
+"""Limit of one request to MLflow."""
 
 
 def tracker(kind: str, record: RunRecord, directory: Path) -> Sink:
-    """The tracker of a run with its files in `directory`."""
+    """Return the tracker of a run; its files are in `directory`."""
     return _Wandb(record, directory) if kind == "wandb" else _MlFlow(record, directory)
 
 

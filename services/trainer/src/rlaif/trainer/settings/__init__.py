@@ -6,7 +6,7 @@
     run.py         when, how long, where; mode `quest`
     kept.py        which values a resumed run keeps
 
-Blocks are passed as they are.
+Functions receive whole blocks.
 """
 
 from pathlib import Path

@@ -17,17 +17,17 @@ Actions = Literal["seed", "buttons", "macros", "options"]
 DEFAULT_ACTIONS: Actions = "macros"
 
 STEP_FRAMES = 4
-"""Game frames of a base step, of which decisions are made. Settings that mean time count steps of
-this length, 15 a second, however long a decision is."""
+"""Game frames of a base step; a decision takes one or more. Settings that are durations count steps
+of this length, 15 per second of game time."""
 
 
 def steps_lasting(steps: int, frame_skip: int) -> int:
-    """How many steps of `frame_skip` frames last as long as so many of four, rounded up."""
+    """Convert steps of four frames to steps of `frame_skip` frames, rounded up."""
     return -(-steps * STEP_FRAMES // frame_skip)
 
 
 class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True):
-    """What every environment of a run plays."""
+    """The game that every environment of a run plays."""
 
     rom_path: Path | None = Field(
         default=None,
@@ -132,7 +132,7 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
 
     @property
     def by_decisions(self) -> bool:
-        """Whether decisions have lengths of their own; else each is one step."""
+        """Whether decisions differ in length; otherwise each is one step."""
         return self.actions != "seed"
 
     @property
@@ -140,7 +140,7 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
         return not self.by_decisions if self.death_ends is None else self.death_ends
 
     def with_files(self, of: Callable[[Path], Path]) -> Self:
-        """The same game from other paths: `of` gives that of each file."""
+        """Return the same game with other paths: `of` maps each file."""
         one, more = self.initial_state_path, self.model_copy(update={"initial_state_path": None})
         return self.model_copy(
             update={
@@ -190,7 +190,7 @@ class CaptureSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
-    """How much of play is exploration."""
+    """Share of play that is exploration."""
 
     share: float = Field(
         default=0.25,

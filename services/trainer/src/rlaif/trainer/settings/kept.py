@@ -1,7 +1,7 @@
-"""Which settings a run keeps, whatever the defaults are when it is resumed.
+"""Settings that a resumed run keeps, regardless of current defaults.
 
-A field declares it: `Field(…, json_schema_extra=FIXED)`. Its value at the last checkpoint then
-counts, and is not taken from the defaults of the release that resumes the run.
+A field declares it: `Field(…, json_schema_extra=FIXED)`. Then the value at the last checkpoint is
+used, not the default of the release that resumes the run.
 """
 
 from typing import Any
@@ -12,15 +12,15 @@ FIXED: dict[str, Any] = {"scope": "fixed"}
 """Shapes policy and checkpoint: a run cannot be resumed with another value."""
 
 UNLESS_SET: dict[str, Any] = {"scope": "unless set"}
-"""Determines what the critic learned to predict: another value may be set, but a new default
-changes nothing."""
+"""Determines what the critic learned to predict: another value may be set, but a new default has no
+effect."""
 
 
 def is_fixed(setting: Setting) -> bool:
-    """Whether a run has one value of it for its lifetime."""
+    """Whether its value is fixed for the lifetime of a run."""
     return bool(setting.scope == FIXED["scope"])
 
 
 def is_kept(setting: Setting) -> bool:
-    """Whether a resumed run uses its own value."""
+    """Whether a resumed run uses its previous value."""
     return setting.scope in (FIXED["scope"], UNLESS_SET["scope"])

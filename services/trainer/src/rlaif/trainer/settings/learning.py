@@ -22,7 +22,7 @@ PRESETS: dict[str, dict[str, float | str]] = {
         "normalize_values": False,
     },
 }
-"""What a preset changes of the defaults below. Reasons and measurements: ADRs 0011 and 0029."""
+"""Changes of a preset to the defaults below. Reasons and measurements: ADRs 0011 and 0029."""
 
 
 class PpoSettings(BaseModel, frozen=True, extra="forbid"):
@@ -201,7 +201,7 @@ class CuriositySettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class ImitationSettings(BaseModel, frozen=True, extra="forbid"):
-    """How much the best segments are imitated."""
+    """Imitation of the best segments."""
 
     weight: float = Field(
         default=0.0,
@@ -223,7 +223,7 @@ class RewardSettings:
 
 
 class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
-    """Starts that move back along demonstrations, and imitation of them (ADR 0031)."""
+    """Backward curriculum along demonstrations, and imitation of them (ADR 0031)."""
 
     path: Path | None = Field(
         default=None,
@@ -266,6 +266,6 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
     )
 
     def absolute(self) -> Self:
-        """The same for processes that run in other folders."""
+        """Return a copy for processes that run in other folders."""
         path = None if self.path is None else self.path.resolve()
         return self.model_copy(update={"path": path})

@@ -12,7 +12,7 @@ from rlaif.service.settings import INTERNAL, PER_SERVICE
 
 
 def _unset_when_blank(text: str | None) -> str | None:
-    """A compose file passes unset variables on as empty ones."""
+    """Compose files pass unset variables as empty strings."""
     return text.strip() or None if text is not None else None
 
 
@@ -107,7 +107,7 @@ class PlannerSettings(DialectSettings):
         return self.base_url is not None
 
     def address(self, mode: Mode) -> tuple[str, str | None]:
-        """(URL of the route of a mode, URL to ask where a server has no such route).
+        """(URL of a mode's route, URL for servers that have no such route).
 
         Raises:
             ValueError: The planner is off, or `base_url` is not a URL.
@@ -129,7 +129,7 @@ class PlannerSettings(DialectSettings):
 
     @property
     def calls(self) -> CallSettings:
-        """How long a call may take at most, whatever its deadline."""
+        """Maximum duration of any call, over all kinds."""
         longest = max(self.plan_seconds, self.text_seconds, self.vision_seconds)
         return CallSettings(total_seconds=longest)
 
@@ -163,7 +163,7 @@ PRESETS: dict[str, dict[str, float | None]] = {
         "decisions": None, "expiry_steps": None, "reach_tiles": None, "most_an_episode": None,
     },
 }  # fmt: skip
-"""What a preset changes of the defaults below. Reasons and numbers: ADR 0024."""
+"""Changes of a preset to the defaults below. Reasons and numbers: ADR 0024."""
 
 
 class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):

@@ -1,4 +1,4 @@
-"""A run: what it does, when it saves, evaluates and ends, and where it trains."""
+"""A run: its mode, when it saves, evaluates and ends, and where it trains."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from rlaif.contracts.model import Id
 from rlaif.service.settings import INTERNAL, PER_SERVICE
 
 Mode = Literal["continuous", "epoch", "pipeline", "evaluation", "quest"]
-"""What a run does; see the setting."""
+"""Modes of a run; see the setting."""
 
 DEFAULTS: dict[str, Any] = {
     "actions": "macros",
@@ -30,7 +30,7 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
 
     mode: Mode = Field(
         default="continuous",
-        description="What a run does. continuous: train for RUN_HOURS; epoch: train to the next "
+        description="Mode of the run. continuous: train for RUN_HOURS; epoch: train to the next "
         "multiple of EPOCH_STEPS; pipeline: continuous with an evaluation every EVAL_INTERVAL "
         "epochs; evaluation: play a checkpoint without training; quest: search the game, make "
         "demonstrations of the trajectories found and train along them, for "
@@ -102,7 +102,7 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
 
 
 class EvaluationSettings(BaseModel, frozen=True, extra="forbid"):
-    """How a frozen policy is evaluated, and how often."""
+    """Evaluation of a frozen policy."""
 
     episodes: int = Field(
         default=8,
@@ -163,7 +163,7 @@ def with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in DEFAULTS.items():
         if isinstance(value, dict):
             own = found.get(name, {})
-            if isinstance(own, Mapping):  # a block that is given whole has its own values
+            if isinstance(own, Mapping):  # a block that is passed as a whole keeps its values
                 found[name] = value | dict(own)
         elif name.upper() not in given:
             found.setdefault(name, value)

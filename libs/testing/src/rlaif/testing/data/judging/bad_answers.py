@@ -1,7 +1,7 @@
-"""Replies of a language model that must never become a score, made in any number from a seed.
+"""Replies of a language model that must never become a score, generated from a seed.
 
-Each is wrong by construction: somewhere between the bytes of the HTTP body and the levels there is
-something that does not fit. None is a valid answer by chance.
+Each is invalid by construction, at some layer between the bytes of the HTTP body and the levels.
+None is a valid answer by chance.
 """
 
 import json
@@ -21,8 +21,8 @@ class BadAnswer:
     Attributes:
         kind: What is wrong with it.
         body: Bytes of the HTTP body.
-        repeats: How often they are sent; None for ever.
-        text: The message inside the body, where there is one.
+        repeats: How often they are sent; None: endlessly.
+        text: The message inside the body, if any.
     """
 
     kind: str
@@ -37,11 +37,11 @@ class BadAnswer:
 
 
 def bad_answers(criteria: Sequence[str], *, number: int, seed: int) -> Iterator[BadAnswer]:
-    """`number` replies to a judge who is asked for the keys `criteria`; equal seeds, equal replies.
+    """Yield `number` replies to a judge asked for the keys `criteria`; equal seeds, equal replies.
 
     A key of the quest, `objective_…` or `distance_…`, takes larger numbers than a level.
 
-    The kinds take turns, except that 10 MB and endless ones come once in a hundred.
+    The kinds alternate, except that 10 MB and endless replies are one in a hundred.
     """
     draw = random.Random(seed)
     kinds = list(_TEXTS) + list(_BODIES)

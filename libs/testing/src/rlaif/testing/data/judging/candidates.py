@@ -1,4 +1,4 @@
-"""Labels, trainings in this process, and reward models that passed the gate without one."""
+"""Labels, in-process trainings, and accepted reward models without a training."""
 
 import asyncio
 import hashlib
@@ -32,7 +32,7 @@ def as_label(segment: ScoredSegment) -> LabelledSegment:
 
 
 def passed_candidate(seed: int) -> Candidate:
-    """A candidate whose weights and label digest depend on `seed` alone."""
+    """A candidate whose weights and label digest depend only on `seed`."""
     spec = RewardNetSpec(layout_version="layout-1", shift=0.1, spread=0.5)
     net = RewardNet(spec, generator=torch.Generator().manual_seed(seed))
     return Candidate(
@@ -53,7 +53,7 @@ _trained: dict[str, Candidate] = {}
 
 
 async def train_here(request: Request) -> Candidate:
-    """Train as the service does, without starting a process; once for equal requests."""
+    """Train as the service does, in this process; cached for equal requests."""
     arguments = (list(request.labels), request.settings, request.champion)
     key = hashlib.sha256(pickle.dumps(arguments)).hexdigest()
     if key not in _trained:

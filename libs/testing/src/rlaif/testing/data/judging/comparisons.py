@@ -1,4 +1,4 @@
-"""What judges said of pairs, made by hand."""
+"""Judges' answers on pairs, made by hand."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ from rlaif.contracts.judging.comparisons import ComparisonRecord, Preference, so
 
 
 def compared(straight: Preference, swapped: Preference) -> ComparisonRecord:
-    """A pair's answers: with its first segment shown first, and with its second."""
+    """Answers on a pair: with its first segment shown first, and with its second shown first."""
     return ComparisonRecord(
         judge_config="config-1",
         judge="puzzle",

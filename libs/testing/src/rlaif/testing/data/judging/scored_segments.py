@@ -1,6 +1,6 @@
-"""Scored segments of a made-up game whose true worth is known, in memory or in a store.
+"""Scored segments of a synthetic game with known true values, in memory or in a store.
 
-Needs numpy, which the extra `reward-net` brings.
+Requires numpy, which the extra `reward-net` installs.
 """
 
 import hashlib
@@ -27,15 +27,15 @@ from rlaif.testing.data.judging.segments import CREATED_AT, segment_manifest
 
 STEPS = 20
 PROGRESS_DIM, DIALOG_DIM = 3, 7
-"""The dimensions of an observation that the judges look at. Each is followed by one that shows
-what rose in this segment, and starts every segment at 0."""
+"""Dimensions of the observation that determine the scores. Each is followed by its rise within the
+segment, which is 0 at the start."""
 
 _RISES = (0.0, 0.0, 0.15, 0.4)
 
 
 @dataclass(frozen=True)
 class ScoredSegment:
-    """One segment and what judges said of it.
+    """One segment and its scores.
 
     Attributes:
         segment_id: Its id.
@@ -56,11 +56,11 @@ class ScoredSegment:
 
 @dataclass(frozen=True)
 class ForReview:
-    """What people are shown of a scored segment.
+    """The data of a scored segment that reviewers see.
 
     Attributes:
-        judges: Criterion → who judged it; others were judged by "test".
-        words: Judge → what it wrote, each in one call.
+        judges: Criterion → its judge; "test" for others.
+        words: Judge → its text, each in one call.
         film: Its film.
     """
 
@@ -79,17 +79,17 @@ def play(
     distractors: int = 24,
     run: str = "run",
 ) -> list[ScoredSegment]:
-    """Segments of a game in which two dimensions rise now and then and others wander.
+    """Generate segments of a game in which two dimensions rise occasionally and others drift.
 
     Args:
-        episodes: How many.
+        episodes: Number of episodes.
         each: Segments per episode.
         signal: True: progress and puzzle are judged by the rise of `PROGRESS_DIM`, dialog by that
-            of `DIALOG_DIM`; novelty and efficiency are chance. False: every value is chance.
+            of `DIALOG_DIM`; novelty and efficiency are random. False: every value is random.
         seed: Equal seeds, equal games.
-        wrong: Probability with which each judged value is chance nevertheless.
-        distractors: Dimensions that wander by about 0.2 a segment and mean nothing.
-        run: Beginning of all ids.
+        wrong: Probability that a judged value is replaced by a random one.
+        distractors: Irrelevant dimensions, which drift by about 0.2 per segment.
+        run: Prefix of all ids.
     """
     rng = np.random.default_rng([seed, episodes, each])
     found: list[ScoredSegment] = []
@@ -107,7 +107,7 @@ def play(
                     values=_judge(observations, rng, signal=signal, wrong=wrong),
                 )
             )
-            # A dimension that is full starts over, as after a death.
+            # A full dimension restarts at 0, as after a death.
             last = observations[-1]
             state = np.where(last > 0.9, 0.0, last).astype(np.float32)
             state[[PROGRESS_DIM + 1, DIALOG_DIM + 1]] = 0.0
@@ -126,19 +126,19 @@ def write_scored(
     created_at: datetime = CREATED_AT,
     more: ForReview | None = None,
 ) -> SegmentScored:
-    """Write observations, manifest and score as the exporter and the judge do.
+    """Write observations, manifest and score like the exporter and the judge.
 
     Args:
         store: The episodes' bucket.
-        segment: What to write.
-        judge_config: Who scored it.
+        segment: The segment.
+        judge_config: Judge configuration of the score.
         layout_version: The layout of the observations.
-        values: In place of the segment's own.
+        values: Replace the segment's own.
         observations: Bytes of observations.npy, in place of the segment's own; the manifest still
-            names the digest of the right ones.
+            contains the digest of the original ones.
         run_id: The run that the score names.
         created_at: When the score was made.
-        more: Judges, words and film, for who looks at the segment.
+        more: Judges, their texts and film, for reviewers.
 
     Returns:
         The event that announces the score.

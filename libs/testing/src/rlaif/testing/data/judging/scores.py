@@ -1,4 +1,4 @@
-"""Valid score objects to test with; they agree with `rlaif.testing.data.events.segment_scored`."""
+"""Valid score objects for tests, consistent with `rlaif.testing.data.events.segment_scored`."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,7 @@ from rlaif.contracts.judging.scores import (
 
 
 def judge_call(**changes: Any) -> JudgeCallRecord:
-    """A call that was answered, with some fields replaced."""
+    """An answered call, with some fields replaced."""
     return JudgeCallRecord.model_validate(
         {
             "judge": "state",

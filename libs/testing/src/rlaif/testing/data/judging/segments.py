@@ -23,12 +23,12 @@ CREATED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 def described_state(
     step: int = 0, *, place: str = "East Field", says: str | None = None, **changes: Any
 ) -> dict[str, Any]:
-    """The description of a state in which the player walks to the right, `step` pixels so far.
+    """Description of a state in which the player has walked `step` pixels to the right.
 
     Args:
         step: Pixels walked.
-        place: Room of Seedling Vale in which it happens.
-        says: What a text box says meanwhile; it takes his control.
+        place: Room of Seedling Vale.
+        says: Text of a text box; the player has no control meanwhile.
         **changes: Top-level fields to replace.
     """
     room = described_room(place)
@@ -53,7 +53,7 @@ def described_state(
             "cutscene": False,
             "dying": False,
         },
-        # The game numbers its texts; here equal words have equal numbers.
+        # The game numbers its texts; here equal texts have equal numbers.
         "text_id": None if says is None else zlib.crc32(says.encode()) & 0xFFFF,
         "text": says,
         "puzzle": dict.fromkeys(_PUZZLE_PARTS, 0),
@@ -65,7 +65,7 @@ def described_state(
 
 
 def described_room(place: str, **changes: Any) -> dict[str, Any]:
-    """The description of a room of Seedling Vale, by its name; with some fields replaced."""
+    """Description of a room of Seedling Vale by name, with some fields replaced."""
     group, number = next(where for where, name in SEEDLING_ROOMS.items() if name == place)
     room: dict[str, Any] = {
         "group": group,
@@ -92,7 +92,7 @@ def state_records(states: Sequence[dict[str, Any]]) -> list[StateRecord]:
 
 
 def screen_png(width: int = 160, height: int = 144) -> bytes:
-    """A black PNG of the game's screen; other sizes change what the header claims only."""
+    """A black PNG of the game's screen; other sizes change only the header."""
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     pixels = zlib.compress(bytes(161 * 144))
     chunks = ((b"IHDR", header), (b"IDAT", pixels), (b"IEND", b""))
@@ -102,7 +102,7 @@ def screen_png(width: int = 160, height: int = 144) -> bytes:
 def segment_manifest(
     episode_id: str, segment_id: str, observations: StoredFile, *, steps: int, **changes: Any
 ) -> SegmentManifest:
-    """The manifest of a segment of so many emulator steps, with some fields replaced."""
+    """Manifest of a segment of `steps` emulator steps, with some fields replaced."""
     return SegmentManifest.model_validate(
         {
             "segment_id": segment_id,
@@ -142,18 +142,18 @@ def write_segment(
     manifest_of: str | None = None,
     states_file: StoredFile | None = None,
 ) -> SegmentExported:
-    """Write a segment of episode `ep-1` as the exporter does, whole or spoiled on purpose.
+    """Write a segment of episode `ep-1` like the exporter, valid or corrupted.
 
     Args:
-        store: Where to.
+        store: The store.
         segment_id: Its id.
-        states: One description an emulator step; a walk of 75 steps when None.
-        pictures: How many pictures it has.
-        picture: Bytes of each, in place of a black screen.
-        lines: Bytes of states.jsonl, in place of the states.
+        states: One description per emulator step; None: a walk of 75 steps.
+        pictures: Number of pictures.
+        picture: Bytes of each picture; None: a black screen.
+        lines: Bytes of states.jsonl, instead of the states.
         leave_out: Name of a file that is not written although the manifest names it.
-        manifest_of: Segment that the manifest claims to be of.
-        states_file: What the manifest says of states.jsonl, in place of the truth.
+        manifest_of: Segment id in the manifest.
+        states_file: Entry of states.jsonl in the manifest, instead of the correct one.
 
     Returns:
         The event that announces it.

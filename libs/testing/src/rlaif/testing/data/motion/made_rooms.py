@@ -18,12 +18,12 @@ BRIDGES = [(byte, 0x80) for byte in (0x11, 0x12, 0x13, 0x19, 0x1A, 0x1B, 0x1D, 0
 HAZARDS = [(HAZARD, index) for index in (HOLE, WATER, UNKNOWN, LAVA)]
 LEDGES = [(WALL, index) for index in CLIFFS.values()]
 TILES = [*QUARTERS, *BRIDGES, *HAZARDS, *LEDGES, *[(WALL, 0x80)] * 4, (FREE, DOOR), (FREE, DOOR)]
-"""Collision byte and tile index of all but open ground."""
+"""Collision byte and tile index of everything but open ground."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """A room by its tiles: collision byte and index of each."""
+    """A room as collision byte and index of each tile."""
 
     tiles: dict[Tile, tuple[int, int]]
     large: bool
@@ -31,7 +31,7 @@ class Room:
 
     @property
     def ground(self) -> Ground:
-        """As the rule needs it."""
+        """The room as input of the walking rule."""
         water = self._are(WATER)
         deadly = self._are(HOLE) | self._are(UNKNOWN) | self._are(LAVA)
         return Ground(
@@ -47,7 +47,7 @@ class Room:
         return frozenset(tile for tile, (_, found) in self.tiles.items() if found == index)
 
     def writes(self) -> list[tuple[str | int, int | bytes]]:
-        """As RAM has it."""
+        """The room as stored in RAM."""
         collisions, layout = bytearray([BORDER]) * 192, bytearray(192)
         for (row, column), (byte, index) in self.tiles.items():
             collisions[row * 16 + column], layout[row * 16 + column] = byte, index
@@ -61,7 +61,7 @@ class Room:
 
 
 def made_room(seed: int, density: float, *, large: bool) -> Room:
-    """A room with so large a share of all kinds of tiles on open ground."""
+    """Generate a room with the given share of tiles of all kinds on open ground."""
     rng = random.Random(seed)
     places = all_tiles(large=large)
     made = {at: rng.choice(TILES) if rng.random() < density else (FREE, GRASS) for at in places}

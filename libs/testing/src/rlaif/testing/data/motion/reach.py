@@ -1,11 +1,11 @@
-"""Where emulator steps lead in a room: what finding the way is compared with."""
+"""Reachable places of a room by emulator steps: the reference for pathfinding."""
 
 from dataclasses import dataclass, field
 
 from rlaif.game.machine.actions import Action
 
 NEAR = 4
-"""Pixels off the middle of a tile that count as there."""
+"""Maximum distance in pixels from the center of a tile that counts as on it."""
 
 Pixel = tuple[int, int]
 """x and y of the player."""
@@ -16,13 +16,13 @@ Tile = tuple[int, int]
 
 @dataclass
 class Truth:
-    """Where emulator steps really lead from a start.
+    """Places that emulator steps reach from a start.
 
     Attributes:
-        start: Where the player stands at first.
-        steps: Minimum steps to each pixel where the player can stand.
-        ways: The last step to each of them, and from where.
-        doors: Least steps that lead over a tile and out of the room.
+        start: Initial position of the player.
+        steps: Minimum steps to each pixel that the player can reach.
+        ways: The last step to each of them, and its origin.
+        doors: Minimum steps that leave the room through a tile.
     """
 
     start: Pixel
@@ -31,13 +31,13 @@ class Truth:
     doors: dict[Tile, int] = field(default_factory=dict)
 
     def goal(self, tile: Tile) -> set[Pixel]:
-        """Where one is on a tile: near its middle, or anywhere on it if that cannot be reached."""
+        """Positions that count as on a tile: near its center, or anywhere otherwise."""
         on_it = {pixel for pixel in self.steps if tile_of(*pixel) == tile}
         y, x = tile[0] * 16 + 8, tile[1] * 16 + 8
         return {at for at in on_it if max(abs(at[0] - x), abs(at[1] - y)) <= NEAR} or on_it
 
     def least(self, tile: Tile) -> int | None:
-        """Least steps to a tile or over it out of the room; None where none lead there."""
+        """Minimum steps to a tile or through it out of the room; None if unreachable."""
         if tile in self.doors:
             return self.doors[tile]
         return min((self.steps[pixel] for pixel in self.goal(tile)), default=None)
@@ -51,7 +51,7 @@ class Truth:
 
 
 def tile_of(x: int, y: int) -> Tile:
-    """The tile under the player's feet, as the game counts (wActiveTilePos)."""
+    """The tile under the player's feet, as the game computes it (wActiveTilePos)."""
     return (y + 5) >> 4, x >> 4
 
 

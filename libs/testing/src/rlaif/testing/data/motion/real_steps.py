@@ -1,9 +1,9 @@
-"""What can really be reached in a room: every button tried at every place, on the emulator itself.
+"""Reachable places of a room, found by trying every button at every place on the emulator.
 
-The truth that finding the way is measured by. It knows no walls and no rule of walking: it holds
-each direction for an emulator step wherever the player can go and reads its position then. Between
-two trials work RAM is put back byte by byte, which is as good as a save state here and fifty times
-as fast: the rule of walking (`walking_rule`), which plays nothing, gives the same.
+The ground truth for pathfinding. It uses no walls and no walking rule: it holds each direction for
+an emulator step at every reachable place and reads the resulting position. Between trials it
+restores work RAM, which is equivalent to a save state here and 50 times as fast; the walking rule
+(`walking_rule`), which needs no emulator, gives the same result.
 """
 
 import json
@@ -35,21 +35,21 @@ from rlaif.testing.data.motion.reach import Pixel, Truth, tile_of
 FRAME_SKIP = 4
 
 _GAME_STATE = 0xC5B0
-"""What lies before is the stack and what interrupts count in (the cartridge's README, Memory)."""
+"""Below it are the stack and the counters of interrupts (the cartridge's README, Memory)."""
 
 _LONGEST_TEXT = 300
 _SCENE_BEGINS = 16
-"""Emulator steps after which it has, where one begins by itself when a room is entered."""
+"""Emulator steps to wait for a scene that starts when a room is entered."""
 
 _TREASURES = (0x60, 0x7F)
-"""What lies there to be stepped on; the second is the Sun Seed, which ends the story."""
+"""Items that are collected by contact; the second is the Sun Seed, which ends the story."""
 
 _STEPS = {Action.UP: (0, -1), Action.DOWN: (0, 1), Action.LEFT: (-1, 0), Action.RIGHT: (1, 0)}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A room of the cartridge just after it was entered in the walkthrough, emptied.
+    """A room of the cartridge just after the walkthrough entered it, without enemies.
 
     Attributes:
         room: Group and number.
@@ -63,12 +63,12 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """`group:number`, the latter in hexadecimal."""
+        """`group:number`, with the number in hexadecimal."""
         return f"{self.room[0]}:{self.room[1]:02X}"
 
 
 def entries(inputs: Path) -> list[Entry]:
-    """Each room of the walkthrough in each shape in which it was entered, the last time; seconds.
+    """Return the last entry into each variant of each room of the walkthrough; takes seconds.
 
     Args:
         inputs: `libs/game/cartridge/walkthrough.json`.
@@ -79,7 +79,7 @@ def entries(inputs: Path) -> list[Entry]:
 
 
 def _entered(inputs: Path, *, kept: frozenset[int] = frozenset()) -> Iterator[tuple[int, Entry]]:
-    """The frames in which a room was entered; with their states where they are to be kept."""
+    """The frames in which a room was entered, with their states if these are kept."""
     emulator = new_emulator(load_cartridge())
     before: tuple[int, int] | None = None
     buttons = json.loads(inputs.read_text(encoding="ascii"))["steps"]
@@ -95,7 +95,7 @@ def _entered(inputs: Path, *, kept: frozenset[int] = frozenset()) -> Iterator[tu
 
 
 def truth(emulator: Emulator, entry: Entry) -> Truth:
-    """Try everything from an entry; about a second."""
+    """Explore all places from an entry; takes about 1 s."""
     emulator.load_state(entry.state)
     ram = read_blocks(emulator)
     found = Truth(position(ram), {position(ram): 0})
@@ -106,7 +106,7 @@ def truth(emulator: Emulator, entry: Entry) -> Truth:
         for action in _STEPS:
             _put_back(emulator, memory[here])
             emulator.step(action, FRAME_SKIP)
-            emulator.step(Action.NOP, 2)  # an even number: in water every second frame counts
+            emulator.step(Action.NOP, 2)  # even: in water every second frame counts
             ram = _read_on(emulator, read_blocks(emulator))
             if _room(ram) != entry.room or not has_control(ram):
                 _note_door(found, ram, entry.room, here)
@@ -122,12 +122,12 @@ def truth(emulator: Emulator, entry: Entry) -> Truth:
 
 
 def position(ram: RamBlocks) -> Pixel:
-    """Where the player is, x and y."""
+    """Position of the player, x and y."""
     return ram.u8(address("w1Link.xh")), ram.u8(address("w1Link.yh"))
 
 
 def _note_door(found: Truth, ram: RamBlocks, room: tuple[int, int], here: Pixel) -> None:
-    """No longer controlled and on another tile of the room, which then is a door."""
+    """Whether the player has lost control on another tile of the room, which then is a door."""
     if ram.u8(address("w1Link.state")) != 1 or is_scrolling(ram) or _room(ram) != room:
         return  # the player sinks, falls, or leaves the room
     tile = tile_of(*position(ram))
@@ -136,7 +136,7 @@ def _note_door(found: Truth, ram: RamBlocks, room: tuple[int, int], here: Pixel)
 
 
 def _read_on(emulator: Emulator, ram: RamBlocks) -> RamBlocks:
-    """Read a text, or see a scene, to its end. It counts as no step."""
+    """Play a text or scene to its end; this does not count as a step."""
     for turn in range(_LONGEST_TEXT):
         by_itself = is_text(ram) or is_cutscene(ram)
         if not by_itself or is_fading(ram):
@@ -147,7 +147,7 @@ def _read_on(emulator: Emulator, ram: RamBlocks) -> RamBlocks:
 
 
 def _put_back(emulator: Emulator, wanted: bytes) -> None:
-    emulator.step(Action.NOP, 1)  # what is left of the game's own update would work on it
+    emulator.step(Action.NOP, 1)  # the rest of the game's update would modify it
     now = np.frombuffer(emulator.wram(), dtype=np.uint8)
     memory = np.frombuffer(wanted, dtype=np.uint8)
     first = _GAME_STATE - WRAM_START
@@ -156,7 +156,7 @@ def _put_back(emulator: Emulator, wanted: bytes) -> None:
 
 
 def _emptied(emulator: Emulator) -> bytes:
-    """The state without enemies and treasures and after its scene; play continues from there."""
+    """Return the state after its scene, without enemies and treasures; play continues there."""
     kept = emulator.save_state()
     ram = read_blocks(emulator)
     for page in range(OBJECT_PAGES):

@@ -1,4 +1,4 @@
-"""MOVE_TO on the emulator, from an entry to a tile, and the rule's ground of a room in play."""
+"""Play MOVE_TO on the emulator, and convert the current room for the walking rule."""
 
 from dataclasses import dataclass
 
@@ -25,14 +25,14 @@ _DOORS = (0xE6, 0xE8, 0xEC, 0xE2, 0x34, 0x44)
 
 @dataclass(frozen=True)
 class Trip:
-    """How a MOVE_TO went.
+    """Result of a MOVE_TO.
 
     Attributes:
-        choice: Its end.
-        steps: Emulator steps in which the player obeyed.
-        at: Where the player stood then.
-        room: In which room.
-        hearts_lost: Quarter hearts less than at first.
+        choice: Its result.
+        steps: Emulator steps in which the player had control.
+        at: Final position of the player.
+        room: Final room.
+        hearts_lost: Quarter hearts lost.
     """
 
     choice: Choice
@@ -42,7 +42,7 @@ class Trip:
     hearts_lost: int
 
     def verdict(self, truth: Truth, tile: Tile, entry: Entry) -> str:
-        """`reached`, `refused` (rightly), or what is wrong."""
+        """Return `reached`, `refused` (correctly), or a description of the error."""
         least = truth.least(tile)
         if self.hearts_lost:
             return "hurt"
@@ -71,7 +71,7 @@ def move_to(emulator: Emulator, entry: Entry, tile: Tile) -> Trip:
 
 
 def ground_of(ram: RamBlocks) -> Ground:
-    """A room of the cartridge in play, as the rule of walking needs it (art/tiles.txt)."""
+    """Return the current room of the cartridge for the walking rule (art/tiles.txt)."""
     tiles = all_tiles()
     byte = {tile: ram.u8(address("wRoomCollisions") + tile[0] * 16 + tile[1]) for tile in tiles}
     index = {tile: ram.u8(address("wRoomLayout") + tile[0] * 16 + tile[1]) for tile in tiles}

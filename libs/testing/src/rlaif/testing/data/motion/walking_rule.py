@@ -1,7 +1,7 @@
-"""The game's rule of walking, written a second time: a room in, where emulator steps lead out.
+"""An independent implementation of the game's walking rule, for reachability in a room.
 
-Frame by frame and place by place, as the game's source has it (player.c of the cartridge, link.s
-of the disassembly), and without a line of `rlaif.game.motion`, which is tested against it.
+It follows the game's source frame by frame (player.c of the cartridge, link.s of the disassembly)
+and shares no code with `rlaif.game.motion`, which is tested against it.
 """
 
 from collections import deque
@@ -14,7 +14,7 @@ from rlaif.testing.data.motion.reach import Pixel, Tile, Truth, tile_of
 
 FRAMES = 4
 JUMPS_FROM = 4
-"""Pixels off the middle of a tile from which one jumps off a cliff."""
+"""Maximum distance in pixels from the center of a tile to jump off a cliff."""
 
 WAYS = {Action.UP: (0, -1), Action.DOWN: (0, 1), Action.LEFT: (-1, 0), Action.RIGHT: (1, 0)}
 _PROBES = {
@@ -33,16 +33,16 @@ _BRIDGES = {
 
 @dataclass(frozen=True)
 class Ground:
-    """A room as the rule needs it.
+    """A room as input of the rule.
 
     Attributes:
-        collisions: Collision byte by tile; a tile that is not in it is open.
-        deadly: Holes and lava, and water for who cannot swim.
-        water: Where one swims, at half the speed.
+        collisions: Collision byte by tile; missing tiles are open.
+        deadly: Holes and lava, and water if the player cannot swim.
+        water: Tiles where the player swims, at half speed.
         doors: Tiles that lead out of the room.
-        cliffs: Tiles off which one jumps, by direction.
+        cliffs: Tiles from which the player jumps, by direction.
         size: Height and width in pixels.
-        beat: 1 where the first frame of a step counts in water, 0 where the second does.
+        beat: 1 if the player moves in water in the first frame of a step, 0 if in the second.
     """
 
     collisions: Mapping[Tile, int]
@@ -65,7 +65,7 @@ class Ground:
         return beside or inside_y < top or inside_y >= 16 - bottom
 
     def is_outside(self, x: int, y: int) -> bool:
-        """Whether the next room begins there."""
+        """Whether the position is in the next room."""
         height, width = self.size
         return x <= 5 or y <= 5 or x >= width - 5 or y >= height - 6
 
@@ -80,9 +80,9 @@ class Walking:
     def step(
         self, start: Pixel, way: Action
     ) -> tuple[Pixel, Tile | Literal["dies", "edge"] | None]:
-        """Hold a direction for an emulator step: where it leads, and what happens there.
+        """Hold a direction for an emulator step; return the resulting position and event.
 
-        A tile is the door through which the player went.
+        A tile in place of an event is the door that the player used.
         """
         here = start
         under = tile_of(*start)
@@ -103,7 +103,7 @@ class Walking:
         return here, None
 
     def truth(self, start: Pixel) -> Truth:
-        """Try everything from a start."""
+        """Explore all places from a start."""
         found = Truth(start, {start: 0})
         queue = deque([start])
         while queue:
@@ -123,7 +123,7 @@ class Walking:
         return self._frames[at, way]
 
     def _walk(self, x: int, y: int, way: Action) -> Pixel:
-        """One pixel on; where one of the two probes alone meets a wall, one aside instead."""
+        """Move one pixel ahead, or aside if only one of the two probes hits a wall."""
         first, second = (self.ground.solid(x + dx, y + dy) for dx, dy in _PROBES[way])
         dx, dy = WAYS[way]
         if not first and not second:
@@ -132,7 +132,7 @@ class Walking:
         return (x + aside, y) if dx == 0 else (x, y + aside)
 
     def _jump(self, at: Pixel, way: Action) -> Pixel | None:
-        """Where one lands who walks against a cliff; None where none is, or nothing to land on."""
+        """Landing position of a jump off a cliff; None without a cliff or a landing place."""
         cliffs, (dx, dy) = self.ground.cliffs.get(way, frozenset()), WAYS[way]
         row, column = tile_of(*at)
         aside = at[0] - column * 16 - 8 if dx == 0 else at[1] - row * 16 - 8
