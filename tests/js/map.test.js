@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { areasOf, colourOf, doing, layerAfter, layerNamed, LAYERS, mostOf, neighbour, shareOf, spoken, viridis } from "../../services/hud/src/rlaif/hud/static/js/map/layers.js";
-import { roomName } from "../../services/hud/src/rlaif/hud/static/js/segments/found.js";
+import { roomName } from "../../services/hud/src/rlaif/hud/static/js/format.js";
 
 const room = (group, number, more = {}) => ({
   group, room: number, name: null, dungeon: null, floor: null, column: null, line: null, width: 160, height: 128,

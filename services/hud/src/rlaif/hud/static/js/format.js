@@ -113,3 +113,14 @@ function refresh(element) {
 export function tickAges() {
   for (const element of document.querySelectorAll("time[data-suffix]")) refresh(element);
 }
+
+const SHOWN = 14;
+
+/** The end of an id: its beginning is the run's. @param {string} id */
+export const shortId = (id) => (id.length <= SHOWN ? id : `…${id.slice(1 - SHOWN)}`);
+
+/** A room by its name, or by its number. @param {{group: number | null, room: number | null, name?: string | null}} place */
+export function roomName({ group, room, name }) {
+  if (room === null) return UNKNOWN;
+  return name ?? `${group ? `${group}:` : ""}${hex(room)}`;
+}

@@ -1,10 +1,9 @@
 // The panel of the map: layers, a scale, and the atlas. An area is a plate, a room a button with its picture and players.
 
 import { h, keyed, setText, show } from "../dom.js";
-import { ago, compact, count, hex } from "../format.js";
+import { ago, compact, count, hex, roomName } from "../format.js";
 import { fig } from "../parts.js";
 import { based } from "../routes.js";
-import { roomName } from "../segments/found.js";
 import { notYet } from "../status.js";
 import { areasOf, colourOf, keyOf, layerAfter, LAYERS, MAP, mostOf, neighbour, spoken, viridis } from "./layers.js";
 

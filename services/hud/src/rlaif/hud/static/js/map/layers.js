@@ -1,8 +1,7 @@
 // What the map's panels share: areas and layers (pure), and the view: rooms, players, and what the address chooses.
 
 import { Answer, authorised, GivenUp } from "../api.js";
-import { compact, count, duration, messageOf, UNKNOWN } from "../format.js";
-import { roomName } from "../segments/found.js";
+import { compact, count, duration, messageOf, roomName, UNKNOWN } from "../format.js";
 
 /**
  * @typedef {{steps: number | null}} Now  environment steps of the run now

@@ -1,10 +1,9 @@
 // The panels beside the map: the selected room, and all environments.
 
 import { h, keyed, setText, show } from "../dom.js";
-import { compact, count, decimal, duration, hex, UNKNOWN } from "../format.js";
+import { compact, count, decimal, duration, hex, roomName, UNKNOWN } from "../format.js";
 import { facts, fig, table } from "../parts.js";
 import { addressOfSegment, BASE } from "../routes.js";
-import { roomName } from "../segments/found.js";
 import { doing, ENVIRONMENTS, keyOf, MAP } from "./layers.js";
 
 /** @param {import("./layers.js").View} view @returns {import("../parts.js").Panel} */

@@ -3,19 +3,19 @@
 import { Answer, panelOf } from "../api.js";
 import { Cursor } from "../charts/axis.js";
 import { h, show } from "../dom.js";
-import { messageOf } from "../format.js";
+import { messageOf, shortId } from "../format.js";
 import { payOf } from "../panels/segments/pay.js";
 import { Player } from "../panels/segments/player.js";
 import { headOf, judgesOf, scoreOf } from "../panels/segments/score.js";
 import { mountPanels } from "../parts.js";
 import { addressOfSegment } from "../routes.js";
-import { copy, found, short } from "../segments/found.js";
+import { copy, found } from "../segments/found.js";
 
 const LOADING = "Loading from the object store.";
 
 /** @type {import("../router.js").Page} */
 export const page = {
-  title: ({ segment_id: id }) => `Segment ${short(id)}`,
+  title: ({ segment_id: id }) => `Segment ${shortId(id)}`,
   mount(root, app, params, scope) {
     const name = { episode_id: params.episode_id, segment_id: params.segment_id };
     const address = `/api/v1${addressOfSegment(name)}`;

@@ -1,10 +1,10 @@
 // The list of segments: filters above, a page of rows below, more on demand.
 
 import { h, keyed, setText, show } from "../dom.js";
-import { ago, compact, count, messageOf, percent, reward, UNKNOWN } from "../format.js";
+import { ago, compact, count, messageOf, percent, reward, roomName, shortId, UNKNOWN } from "../format.js";
 import { bar01, cell, empty, fig, table } from "../parts.js";
 import { addressOfSegment } from "../routes.js";
-import { addressOf, countOf, filtersOf, found, inWords, ORDERS, questionOf, REASONS, roomName, short } from "../segments/found.js";
+import { addressOf, countOf, filtersOf, found, inWords, ORDERS, questionOf, REASONS } from "../segments/found.js";
 
 /** @type {import("../router.js").Page} */
 export const page = {
@@ -141,7 +141,7 @@ export const versionOf = (row) => `${row.segment_id} ${row.scored_at} ${row.scor
 export function rowOf(row) {
   const field = (/** @type {string} */ name) => `segment-list.${row.segment_id}.${name}`;
   return h("tr", { "data-segment": row.segment_id },
-    h("td", {}, h("a", { class: "open reported", href: addressOfSegment(row), title: row.segment_id }, short(row.segment_id)), h("small", {}, when(row))),
+    h("td", {}, h("a", { class: "open reported", href: addressOfSegment(row), title: row.segment_id }, shortId(row.segment_id)), h("small", {}, when(row))),
     h("td", { class: "score", "data-label": "Score" }, ...bar01(field("weighted"), row.weighted, { kind: "weighted", title: row.scored_at ? null : "Not judged yet" })),
     cell("Agreement", fig(field("votes_agreement"), percent(row.votes_agreement), "Mean over the criteria decided by votes")),
     cell("Model vs. judges", ...gapOf(row, field)),

@@ -1,9 +1,8 @@
 // The planner: its suggestions and plans, how often they are followed, and how they end; and the newest calls of all language models.
 
 import { h, keyed, show } from "../dom.js";
-import { ago, count, duration, percent, percentOf, reward } from "../format.js";
+import { ago, count, duration, percent, percentOf, reward, shortId } from "../format.js";
 import { cell, empty, facts, fig, table } from "../parts.js";
-import { short } from "../segments/found.js";
 
 const SHOWN = 12;
 const HEADS = ["Route", "Successful calls", "Latency", "Waiting", "Stale plans", "Completed plans", "Followed", "Bonus"];
@@ -116,7 +115,7 @@ export function callItem(call) {
 
 function segmentOf({ segment_id: id, episode_id: episode }) {
   if (!id) return [];
-  const name = h("code", { title: id }, short(id));
+  const name = h("code", { title: id }, shortId(id));
   return [" of ", episode ? h("a", { href: `/segments/${episode}/${id}` }, name) : name];
 }
 

@@ -1,7 +1,7 @@
-// The list of segments, its filters and its order; readable names of segments and rooms.
+// The list of segments, its filters and its order; names of segments.
 
 import { h, setText } from "../dom.js";
-import { hex, UNKNOWN } from "../format.js";
+import { shortId } from "../format.js";
 
 /** @typedef {{episode_id: string, segment_id: string}} Name */
 /** @typedef {{get: (path: string) => Promise<any>}} Api */
@@ -94,14 +94,10 @@ export function questionOf(filters, cursor, limit) {
 /** How many filters are set beside the order. @param {Record<string, string>} filters */
 export const countOf = (filters) => Object.keys(filters).filter((name) => name !== "order").length;
 
-const SHOWN = 14;
 const SAID = 1500; // ms
 
-/** The end of an id: its beginning is the run's. @param {string} id */
-export const short = (id) => (id.length <= SHOWN ? id : `…${id.slice(1 - SHOWN)}`);
-
 /** An id, as `shown`, with a button that copies all of it. @param {string} id @param {string} what @param {string} [shown] */
-export function idOf(id, what, shown = short(id)) {
+export function idOf(id, what, shown = shortId(id)) {
   const button = h("button", { type: "button", class: "copy", title: `Copy ${what}: ${id}`, "aria-label": `Copy ${what} ${id}`, onclick: () => copy(id, button) }, "copy");
   return h("span", { class: "id" }, h("code", { title: id }, shown), button);
 }
@@ -122,12 +118,6 @@ async function written(text) {
   } catch {
     return false; // not allowed, or not over https
   }
-}
-
-/** A room by its name, or by its number. @param {{group: number | null, room: number | null, name?: string | null}} place */
-export function roomName({ group, room, name }) {
-  if (room === null) return UNKNOWN;
-  return name ?? `${group ? `${group}:` : ""}${hex(room)}`;
 }
 
 /** A story step in words: "seed_hall_key" → "seed hall key". @param {string} name */

@@ -1,10 +1,9 @@
 // The film of a segment: scrubbed and played in this page's memory, with the player's trajectory drawn on the room.
 
 import { h, s, setText, show } from "../../dom.js";
-import { count, duration, hex, messageOf } from "../../format.js";
+import { count, duration, hex, messageOf, roomName } from "../../format.js";
 import { signButton } from "../../parts.js";
 import { advanced, fetchFilm, FilmScreen, otherSpeed, pictureAt, pictureOfStep, secondsOf, SPEEDS } from "../../segments/film.js";
-import { roomName } from "../../segments/found.js";
 
 const SECOND = 60; // game frames, nearly
 const ADDRESS_PAUSE = 300; // ms without a movement before the address follows

@@ -1,10 +1,10 @@
 // Content of a segment's page: what it is, its score by criterion, and every call of each judge.
 
 import { h } from "../../dom.js";
-import { ago, count, decimal, duration, hex, percent, reward, UNKNOWN } from "../../format.js";
+import { ago, count, decimal, duration, hex, percent, reward, roomName, UNKNOWN } from "../../format.js";
 import { bar01, decided, empty, facts, fig, questOf } from "../../parts.js";
 import { secondsOf } from "../../segments/film.js";
-import { found, idOf, inWords, REASONS, roomName } from "../../segments/found.js";
+import { found, idOf, inWords, REASONS } from "../../segments/found.js";
 
 /** @typedef {import("../../dom.js").Child} Child */
 
