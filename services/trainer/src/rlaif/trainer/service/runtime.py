@@ -12,8 +12,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError, BusUnavailableError
 from rlaif.bus.outbox import Outbox
@@ -36,7 +34,6 @@ from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import StorageError
 from rlaif.storage.watched import WatchedStore
 from rlaif.trainer.run_folder.protocol import GrantCaptures
-from rlaif.trainer.run_folder.record import UnreadableRunError
 from rlaif.trainer.run_folder.spool import Spool
 from rlaif.trainer.service.champion import ChampionWatcher
 from rlaif.trainer.service.live import LiveView
@@ -57,7 +54,7 @@ BURST_MINUTES = 0.25
 """Capacity of the token bucket, in minutes of the rate. A grant is divided between two batches and
 segments are selected at random: with 0.1 minutes only half of the rate was reached."""
 
-Wish = TypeVar("Wish", bound=Telemetry)
+Request = TypeVar("Request", bound=Telemetry)
 
 Stores = tuple[WatchedStore, WatchedStore]
 """The buckets of episodes and of models."""
@@ -124,10 +121,10 @@ class PipelineJob:
                 "live view": self._view.run,
                 "grants": self._grant_captures,
                 "events": lambda: publish_events(runs, outbox),
-                "watch wishes": lambda: grant_wishes(
+                "watch requests": lambda: handle_requests(
                     bus.subscribe(WatchWish.SUBJECT), WatchWish, self._view.watch
                 ),
-                "description wishes": lambda: grant_wishes(
+                "description requests": lambda: handle_requests(
                     bus.subscribe(DescriptionWish.SUBJECT),
                     DescriptionWish,
                     partial(_describe_run, runs),
@@ -180,16 +177,16 @@ async def publish_events(runs: RunManager, outbox: Outbox) -> None:
             await asyncio.sleep(_EVENT_RETRY_SECONDS)
 
 
-async def grant_wishes(
-    wishes: AsyncIterator[tuple[str, bytes]],
-    kind: type[Wish],
-    grant: Callable[[Wish], Awaitable[None]],
+async def handle_requests(
+    requests: AsyncIterator[tuple[str, bytes]],
+    kind: type[Request],
+    handle: Callable[[Request], Awaitable[None]],
 ) -> None:
     """Execute requests from the page until cancelled; those that fail are skipped."""
-    async for _, payload in wishes:
+    async for _, payload in requests:
         try:
-            await grant(kind.model_validate_json(payload))
-        except (ValidationError, OSError, UnreadableRunError) as error:
+            await handle(kind.model_validate_json(payload))
+        except Exception as error:
             logger.warning(
                 "a request is skipped", extra={"kind": kind.SUBJECT, "reason": str(error)}
             )
