@@ -195,7 +195,7 @@ async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, An
     try:
         await asyncio.to_thread(pipeline.wait_for, READY, seconds=READY_SECONDS)
         url = pipeline.where("hud")
-        await until(lambda: goes_round(pipeline), "segments go round")
+        await until(lambda: is_scoring(pipeline), "segments are scored")
         page = Page(int(url.rsplit(":", 1)[1]), fps=0)
         await page.connect()
         began, before = time.monotonic(), 0.0
@@ -213,7 +213,7 @@ async def one_page(options: argparse.Namespace, directory: Path) -> dict[str, An
         await asyncio.to_thread(pipeline.end)
 
 
-def goes_round(pipeline: Pipeline) -> bool:
+def is_scoring(pipeline: Pipeline) -> bool:
     """Whether segments have been scored, so that the page has content."""
     with suppress(httpx.HTTPError):
         return (pipeline.get("hud", "state").json()["loop"]["scored"] or 0) >= SCORED

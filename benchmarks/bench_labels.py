@@ -151,7 +151,7 @@ def score_of(rng: np.random.Generator) -> ScoreRecord:
 
 
 def fill(store: ObjectStore, scores: int) -> None:
-    """Write `count` scores, and the manifests of those that a start reads."""
+    """Write this many scores, and the manifests of those that a start reads."""
     writer = Writer(store)
     say(f"writing scores of {writer.score_bytes} bytes")
     with ThreadPoolExecutor(WRITERS) as pool:

@@ -50,7 +50,7 @@ PAGES = 5
 TRAINING_PROCESS = b"rlaif.trainer.learner.process"
 
 
-def ring_environment(directory: Path, nats: NatsServer, name: str) -> dict[str, str]:
+def environment_of(directory: Path, nats: NatsServer, name: str) -> dict[str, str]:
     """Environment variables of a training run, with data in a folder of that name, and of a HUD."""
     return os.environ | {
         "NATS_URL": nats.url,
@@ -72,7 +72,7 @@ async def loop_on(
 ) -> AsyncIterator[tuple[Side, int]]:
     """Run `rlaif train` with the loop on, and a HUD that has received `past`; yields its port."""
     side, (port,) = Side(name), free_ports(1)
-    environment = ring_environment(directory, nats, name)
+    environment = environment_of(directory, nats, name)
     log = (directory / f"{name}.log").open("wb")
     hud = await start("rlaif.hud", "--port", str(port), environment=environment, log=log)
     train = await start(

@@ -16,19 +16,19 @@ import { judge } from "../../services/hud/src/rlaif/hud/static/js/status.js";
 
 const AT = "2026-11-20T12:00:00Z";
 const RUN = { run_id: "run-1", status: "training", received_at: AT, env_steps: 13_824, steps_per_second: 43, frames_per_second: 1510, episode_length_mean: 2556.3, milestones_mean: 1.05 };
-const told = (text, pattern) => assert.match(text.replace(/\s+/g, " "), pattern);
+const shows = (text, pattern) => assert.match(text.replace(/\s+/g, " "), pattern);
 
 test("decisions, emulator steps and frames are named wherever the run counts them", () => {
   const text = drawn((body) => run.draw?.(body, { run: RUN }, /** @type {any} */ (null)));
-  told(text, /43 decisions\/s, 1,510 frames\/s/);
-  told(text, /Episode length2,556 emulator steps/);
+  shows(text, /43 decisions\/s, 1,510 frames\/s/);
+  shows(text, /Episode length2,556 emulator steps/);
   assert.match(GLOSSARY.step, /a decision of the policy; not an emulator step or frame/);
 });
 
 test("a segment is measured in emulator steps, and placed in the run by its decisions", () => {
   const detail = { segment: null, manifest: { run_id: "run-1", created_at: AT, env_step: 15_360, decision_steps: 75, frames: 312 }, capture: null, capture_problem: null };
   const head = headOf({ episode_id: "e-1", segment_id: "s-1" }, detail, /** @type {any} */ (""));
-  told(textOf(head), /Length75 emulator steps, 312 game frames/);
+  shows(textOf(head), /Length75 emulator steps, 312 game frames/);
   assert.deepEqual(paySpecs({ steps: [], first_potential: null }).charts.map(({ name }) => name), ["Reward per emulator step"]);
 });
 
@@ -40,7 +40,7 @@ test("the quest of a segment is one sentence, across objectives too", () => {
 });
 
 test("milestones of the run panel, of the charts and of the headline say which ones they count", () => {
-  told(drawn((body) => run.draw?.(body, { run: RUN }, /** @type {any} */ (null))), /Milestones at the end1\.1 with those of the start state/);
+  shows(drawn((body) => run.draw?.(body, { run: RUN }, /** @type {any} */ (null))), /Milestones at the end1\.1 with those of the start state/);
   const chart = chartsOf({ points: [], loads: [] }, null).find(({ id }) => id === "milestones");
   assert.equal(chart?.series[0].name, "mean of up to 100 episodes", "there may be fewer");
   assert.match(chart?.note ?? "", /from the game's start/);
@@ -49,7 +49,7 @@ test("milestones of the run panel, of the charts and of the headline say which o
 test("levels are explained where they stand, for progress too, which no vote gives as a level", () => {
   const line = { criterion: "progress", weight: 0.4, score: { votes: [2, 1, 2], value: 1, agreement: 0.67, source: "votes", judge: "state" }, share: 1, part: 1, decided_by: "votes", known_level: null };
   const text = textOf(...scoreOf({ rubric: [line], weighted: 1 }).filter(Boolean));
-  told(text, /0 worse, 1 no change, 2 better\. The level of progress follows from the voted positions on the quest: any rise is 2/);
+  shows(text, /0 worse, 1 no change, 2 better\. The level of progress follows from the voted positions on the quest: any rise is 2/);
 });
 
 test("the page has one age of the frame, to the display, and the header has none", (t) => {

@@ -253,7 +253,9 @@ class TlsEnforcingClient(CancellableClient):
     def _connect_command(self) -> Any:
         """The CONNECT message, which has the credentials; sent after any TLS handshake."""
         if self._tls_only and not self._server_info.get("tls_required"):
-            raise nats.errors.Error("the server offers no TLS, which the URL requires")
+            raise nats.errors.Error(
+                "the server offers no TLS, which NATS_URL or NATS_CA_FILE requires"
+            )
         return super()._connect_command()
 
 

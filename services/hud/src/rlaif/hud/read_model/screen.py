@@ -98,17 +98,17 @@ class Selection:
                 self._next, self._selected_at, self.requested = None, None, self.env
         alive_at = None if self.env is None else self._alive_at.get(self.env)
         silence = timedelta() if alive_at is None else now - alive_at
-        heir = self._successor(now, among) if silence >= _SILENT else None
+        successor = self._successor(now, among) if silence >= _SILENT else None
         still = self._still.get(self.env or "", timedelta())
         self._view = WatchView(
             env=self.env,
             selected=self._next if since is not None else None,
             silent_since=alive_at if silence >= _SILENT else None,
             still_seconds=still.total_seconds() if silence < _SILENT <= still else None,
-            next=heir,
-            switch_at=alive_at + self._takeover if heir is not None and alive_at else None,
+            next=successor,
+            switch_at=alive_at + self._takeover if successor is not None and alive_at else None,
         )
-        return heir if silence >= self._takeover else None
+        return successor if silence >= self._takeover else None
 
     def view(self) -> WatchView:
         return self._view.model_copy(update={"env": self.env, "switches": tuple(self.switches)})
@@ -190,11 +190,11 @@ class Screen:
 
     def check(self, now: datetime, *, env_step: int | None = None) -> ShownFrame | None:
         """Switch if one is due; returns the frame of the new environment, or None."""
-        heir = self.selection.check(now, among=self._newest)
-        if heir is None:
+        successor = self.selection.check(now, among=self._newest)
+        if successor is None:
             return None
-        self.selection.shows(heir, now, env_step)
-        return self._show(heir, now)
+        self.selection.shows(successor, now, env_step)
+        return self._show(successor, now)
 
     def new_switches(self) -> list[ScreenSwitch]:
         found = [

@@ -97,6 +97,7 @@ class RunState:
         reward_model_refused: The last model that did not load; None once a later one did.
         checkpoint: Iteration of the last checkpoint.
         finished: Why it ended; None while it can be resumed.
+        evaluating: Whether a policy is being evaluated now.
         failure_is_final: Another attempt would fail in the same way.
         waiting_for: Missing resource of disk or machine without which the run cannot train.
         not_saved: Why the last checkpoint was not saved; None if it was.
