@@ -77,7 +77,21 @@ def _tree(source: str) -> str:
             node.body = kept  # type: ignore[attr-defined]  # every node with a list of statements
         if isinstance(node, ast.Call):
             node.keywords = [each for each in node.keywords if each.arg != "description"]
-    return ast.dump(tree)
+    return _dumped(tree)
+
+
+def _dumped(value: Any) -> str:
+    """`ast.dump`, but equal in every version of Python: without empty fields."""
+    if isinstance(value, list):
+        return f"[{','.join(map(_dumped, value))}]"
+    if not isinstance(value, ast.AST):
+        return repr(value)
+    fields = [
+        f"{name}={_dumped(each)}"
+        for name, each in ast.iter_fields(value)
+        if each is not None and each != []
+    ]
+    return f"{type(value).__name__}({','.join(fields)})"
 
 
 def _is_text(node: ast.AST) -> bool:

@@ -93,3 +93,10 @@ def test_texts_do_not_make_a_result_stale():
     assert stale._tree('"""A."""\nx = 1') == stale._tree('"""B."""\n\nx = 1  # c')
     assert stale._tree('Field(1, description="a")') == stale._tree('Field(1, description="b")')
     assert stale._tree("x = 1") != stale._tree("x = 2")
+
+
+def test_every_python_computes_the_same_digest():
+    expected = (
+        "Module(body=[Expr(value=Call(func=Name(id='f',ctx=Load()),args=[Constant(value=0)]))])"
+    )
+    assert stale._tree("f(0)") == expected
