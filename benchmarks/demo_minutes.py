@@ -2,16 +2,19 @@
 
     python benchmarks/demo_minutes.py                       three seeds, 15 minutes each
     python benchmarks/demo_minutes.py --seeds 4 --minutes 5
+    python benchmarks/demo_minutes.py --rewards default,judges      both at the same time
 
-Each seed is a pipeline as `make demo` starts it, with the default settings. At the end the HUD's
-history is read (`GET /api/v1/history`).
+Each seed and each kind of rewards is a pipeline as `make demo REWARDS=…` starts it. At the end the
+HUD's history is read (`GET /api/v1/history`).
 
     reached     milestones reached in an episode; attempts of practice are no episodes
     rooms       distinct rooms of an episode
+    step        environment step at the end
 
 Means over the episodes of the last five minutes are compared with the targets and with the first
-three minutes. Writes `points.csv`, the history, and `summary.json` into --out. Exit code 0 if the
-medians of the seeds are above both targets.
+three minutes. Pipelines that run at the same time share the processors: compare them with each
+other. Writes `points.csv`, the history, and `summary.json` into --out. Exit code 0 if the medians
+of the seeds are above both targets for all kinds of rewards.
 """
 
 import argparse
@@ -19,7 +22,8 @@ import json
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from statistics import median
@@ -28,6 +32,12 @@ from typing import Any
 from outcome import HERE, finish, machine, parser_of, write_csv
 
 from rlaif.testing.pipeline import Pipeline
+
+REWARDS = {
+    "default": {},
+    "judges": {"TRAINER_REWARD_PRESET": "novelty", "TRAINER_SHAPING_MODE": "height"},
+}
+"""Kind of rewards -> settings, as in the Makefile."""
 
 BARS = {"reached": 1.0, "rooms": 4.0}
 """Milestones and rooms per episode, over the last minutes."""
@@ -38,14 +48,14 @@ FIRST, LAST = 3, 5
 STOP_SECONDS = 90.0
 
 
-def watch(seed: int, folder: Path, minutes: float) -> list[dict[str, Any]]:
+def watch(seed: int, rewards: str, folder: Path, minutes: float) -> list[dict[str, Any]]:
     """Run a pipeline for some minutes; return the points of its history with ended episodes."""
     if folder.exists():
         raise SystemExit(f"{folder} is there: a demo would resume it; remove it first")
     began = time.time()
-    pipeline = Pipeline(folder, environment={"TRAINER_SEED": str(seed)})
+    pipeline = Pipeline(folder, environment={"TRAINER_SEED": str(seed), **REWARDS[rewards]})
     try:
-        pipeline.wait_for(re.compile("✓ hud "), seconds=120)
+        pipeline.wait_for(re.compile("✓ hud "), seconds=240)
         time.sleep(max(0.0, began + 60 * minutes - time.time()))
         history = pipeline.get("hud", "history?points=1000").json()
         pipeline.interrupt(seconds=STOP_SECONDS)
@@ -53,8 +63,10 @@ def watch(seed: int, folder: Path, minutes: float) -> list[dict[str, Any]]:
         pipeline.end()
     return [
         {
+            "rewards": rewards,
             "seed": seed,
             "minute": round((datetime.fromisoformat(point["at"]).timestamp() - began) / 60, 2),
+            "step": point["env_step"],
             "episodes": point["episodes"],
             "reached": point["milestones_mean"],
             "rooms": point["rooms_mean"] or 0.0,
@@ -75,27 +87,40 @@ def of_seed(points: Sequence[dict[str, Any]], minutes: float) -> dict[str, float
     begun = points[0]["minute"] if points else 0.0
     first = [point for point in points if point["minute"] < begun + FIRST]
     last = [point for point in points if point["minute"] >= minutes - LAST]
-    return {
+    means = {
         f"{name}_{when}": over(some, name)
         for name in BARS
         for when, some in (("first", first), ("last", last))
     }
+    return means | {"step": points[-1]["step"] if points else None}
 
 
-def report(points: dict[int, list[dict[str, Any]]], options: argparse.Namespace) -> int:
+def report(rows: Sequence[dict[str, Any]], options: argparse.Namespace) -> int:
     """Write the results and whether they are above the targets."""
-    rows = [point for each in points.values() for point in each]
     options.out.mkdir(parents=True, exist_ok=True)
-    write_csv(options.out / "points.csv", ("seed", "minute", "episodes", *BARS), rows)
-    seeds = {seed: of_seed(each, options.minutes) for seed, each in points.items()}
-    medians = {
-        name: median(each[f"{name}_last"] or 0.0 for each in seeds.values()) for name in BARS
+    columns = ("rewards", "seed", "minute", "step", "episodes", *BARS)
+    write_csv(options.out / "points.csv", columns, rows)
+    seeds = {
+        rewards: {
+            seed: of_seed(
+                [row for row in rows if (row["rewards"], row["seed"]) == (rewards, seed)],
+                options.minutes,
+            )
+            for seed in options.seeds
+        }
+        for rewards in options.rewards
     }
-    met = all(medians[name] > bar for name, bar in BARS.items())
+    medians = {
+        rewards: {
+            name: median(each[f"{name}_last"] or 0.0 for each in of.values()) for name in BARS
+        }
+        for rewards, of in seeds.items()
+    }
+    met = all(of[name] > bar for of in medians.values() for name, bar in BARS.items())
     figures = {
         "minutes": options.minutes,
         "seeds": seeds,
-        **{f"{name}_median": value for name, value in medians.items()},
+        "medians": medians,
         "bars_met": met,
         "machine": machine(),
     }
@@ -103,19 +128,30 @@ def report(points: dict[int, list[dict[str, Any]]], options: argparse.Namespace)
     return finish(figures, met=met)
 
 
+def listed(kind: type) -> Callable[[str], list[Any]]:
+    return lambda text: [kind(each) for each in text.split(",")]
+
+
 def main() -> int:
     parser = parser_of(__doc__)
     add = parser.add_argument
-    add("--seeds", default="1,2,3", help="with commas between [1,2,3]")
+    add("--seeds", type=listed(int), default=[1, 2, 3], help="with commas between [1,2,3]")
+    add("--rewards", type=listed(str), default=["default"], help=f"of {', '.join(REWARDS)}")
     add("--minutes", type=float, default=15.0)
     add("--data-dir", type=Path, default=Path("var/demo_minutes"))
     add("--out", type=Path, default=HERE / "results" / "demo_minutes")
     options = parser.parse_args()
-    points = {
-        seed: watch(seed, options.data_dir / f"seed-{seed}", options.minutes)
-        for seed in map(int, options.seeds.split(","))
-    }
-    return report(points, options)
+    if unknown := set(options.rewards) - set(REWARDS):
+        parser.error(f"--rewards: {', '.join(sorted(unknown))} is not one of {', '.join(REWARDS)}")
+    rows = []
+    for seed in options.seeds:
+        with ThreadPoolExecutor(len(options.rewards)) as pool:
+            runs = [
+                pool.submit(watch, seed, each, options.data_dir / f"{each}-{seed}", options.minutes)
+                for each in options.rewards
+            ]
+            rows += [row for run in runs for row in run.result()]
+    return report(rows, options)
 
 
 if __name__ == "__main__":

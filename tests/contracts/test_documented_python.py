@@ -5,7 +5,10 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 from rlaif.local.places import Secrets
 
@@ -19,6 +22,7 @@ PAGES = [
 BLOCK = re.compile(r"^ *```python\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 HEREDOC = re.compile(r"python3? - <<-?'?(\w+)'?\n(.*?)^\s*\1\s*$", re.MULTILINE | re.DOTALL)
 ARGUMENT = re.compile(r"python3? -c (?:'([^']*)'|\"([^\"]*)\")")
+MODULE = re.compile(r"python3? -m (rlaif(?:\.\w+)+)")
 KEY = re.compile(r'open\("var/secrets\.json"\)\)\["(\w+)"\]')
 
 
@@ -64,3 +68,14 @@ def test_a_secret_that_a_command_reads_is_stored() -> None:
     assert read
     # `nats_token` is no credential: the users' passwords are derived from it.
     assert read <= {field.name for field in fields(Secrets)} - {"nats_token"}
+
+
+def documented_modules() -> list[str]:
+    return sorted({name for page in PAGES for name in MODULE.findall(page.read_text("utf-8"))})
+
+
+@pytest.mark.parametrize("name", documented_modules())
+def test_documented_modules_run(name: str) -> None:
+    spec = find_spec(name)
+    assert spec is not None
+    assert not spec.submodule_search_locations or find_spec(f"{name}.__main__")
