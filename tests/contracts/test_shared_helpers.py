@@ -1,7 +1,8 @@
 """Consumers, folds and background tasks go through the helpers that isolate and supervise them.
 
-A task that runs for ever is one of `BackgroundTasks`, or of a group that passes its failure on. Who
-follows events or readings handles each inside a guard, so that one of them does not end the others.
+A task that runs for ever is one of `BackgroundTasks`, or of a group that passes its failure on. An
+`async for` handles each item inside a guard, so that one of them does not end the others, unless
+what it iterates is listed here: names of variables do not matter.
 """
 
 import ast
@@ -28,8 +29,14 @@ SUPERVISORS = {
 }
 """Files that may start a task that runs for ever by hand, and why."""
 
-FOLLOWED = {"follow", "subscribe", "events", "requests"}
-"""Names of what yields events or readings for ever."""
+FINITE = {
+    "stored_messages": "one read of a stream, which fails or succeeds as a whole",
+    "aiter_bytes": "the body of one HTTP answer",
+}
+"""Calls whose result ends, so that `async for` over it may end with the first error, and why."""
+
+OWN_GUARDS = {"rlaif/trainer/learner/ray_job.py:relay": "skips a line that is not a message"}
+"""Functions whose `async for` handles errors in its own way, and how."""
 
 GUARDED = {"event", "telemetry"}
 """Methods of the page's `Broadcast`, which isolate what they are given."""
@@ -88,20 +95,37 @@ def catches_all(node: ast.AST) -> bool:
     )
 
 
-def unguarded(tree: ast.AST) -> list[int]:
-    """Lines of loops over events or readings in which one of them could end the loop."""
-    found = []
-    for loop in ast.walk(tree):
-        if isinstance(loop, ast.AsyncFor) and name_of(loop.iter) in FOLLOWED:
-            (first, *more) = loop.body
-            passes_on = (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Call)
-                and name_of(first.value) in GUARDED
-            )
-            if more or not (passes_on or catches_all(first)):
-                found.append(loop.lineno)
+def unguarded(tree: ast.AST) -> dict[int, str]:
+    """Line → function of what iterates asynchronously, where one item could end the loop."""
+    found = {}
+    for function in (each for each in ast.walk(tree) if isinstance(each, ast.AsyncFunctionDef)):
+        for node in ast.walk(function):
+            if isinstance(node, ast.AsyncFor):
+                safe = finite(node.iter) or isolates(node.body)
+            elif isinstance(node, ast.comprehension) and node.is_async:
+                safe = finite(node.iter)
+            else:
+                safe = not (isinstance(node, ast.Call) and name_of(node) in ("anext", "__anext__"))
+            if not safe:
+                found[node.iter.lineno if hasattr(node, "iter") else node.lineno] = function.name
     return found
+
+
+def finite(iterated: ast.expr) -> bool:
+    return isinstance(iterated, ast.Call) and name_of(iterated) in FINITE
+
+
+def isolates(body: list[ast.stmt]) -> bool:
+    """Whether a loop's body is one statement: a guard, a guarded call, or the item yielded on."""
+    (first, *more) = body
+    match first:
+        case ast.Expr(value=ast.Call() as call):
+            alone = name_of(call) in GUARDED
+        case ast.Expr(value=ast.Yield(value=ast.Name())):
+            alone = True
+        case _:
+            alone = catches_all(first)
+    return alone and not more
 
 
 def belongs(path: str, files: set[str] | dict[str, str]) -> bool:
@@ -117,7 +141,9 @@ def test_what_runs_for_ever_is_supervised() -> None:
 
 def test_who_follows_events_or_readings_isolates_each() -> None:
     """Otherwise: handle each inside `try: ... except Exception:`."""
-    assert {path: lines for path, tree in TREES.items() if (lines := unguarded(tree))} == {}
+    found = {f"{path}:{name}" for path, tree in TREES.items() for name in unguarded(tree).values()}
+    assert {each for each in found if not belongs(each, OWN_GUARDS)} == set()
+    assert all(any(belongs(each, {own}) for each in found) for own in OWN_GUARDS), "none left"
 
 
 @pytest.mark.parametrize("fold", FOLDS)
@@ -155,6 +181,11 @@ def test_only_workers_feeds_and_the_reader_of_history_pull_messages() -> None:
         ("async def f():\n  while True:\n    pass\nx = asyncio.create_task(f())", True),
         ("async def f():\n  return 1\nx = asyncio.create_task(f())", False),
         ("async def g():\n  async for e in bus.subscribe(s):\n    fold(e)", True),
+        ("async def g(any_name):\n  async for e in any_name:\n    fold(e)", True),
+        ("async def g(any_name):\n  return [fold(e) async for e in any_name]", True),
+        ("async def g(any_name):\n  while True:\n    fold(await anext(any_name))", True),
+        ("async def g():\n  async for e in stored_messages(js):\n    found.append(e)", False),
+        ("async def g():\n  async for e in mailbox:\n    yield e", False),
         ("async def g():\n  async for e in feed.follow(s):\n    page.event(e)", False),
         (
             "async def g():\n  async for e in feed.follow(s):\n    try:\n      fold(e)\n"
