@@ -3,7 +3,8 @@
     python deploy/monitoring/generate.py            write the files
     python deploy/monitoring/generate.py --check    exit 1 when a file differs
 
-    rules/*.yaml ──▶ components/monitoring/rules.yaml, one PrometheusRule
+    rules/*.yaml ──▶ components/monitoring/rules.yaml, one PrometheusRule; that of certificates
+                     cluster/platform/certificate-alerts.yaml, where the metrics are
     boards.py    ──▶ dashboards/*.json, and an object of the Grafana operator for each
 
 Kustomize can take no piece of one file into another, hence the copy of the rules.
@@ -12,7 +13,7 @@ Kustomize can take no piece of one file into another, hence the copy of the rule
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -56,17 +57,25 @@ def files() -> dict[Path, str]:
         DEPLOY / "components/grafana" / f"dashboard-{board.name}.yaml": _object_of(board)
         for board in DASHBOARDS
     }
-    return {**boards, **objects, DEPLOY / "components/monitoring/rules.yaml": _rules()}
+    certificates = HERE / "rules/certificates.yaml"
+    ours = sorted({*(HERE / "rules").glob("*.yaml")} - {certificates})
+    rules = {
+        DEPLOY / "components/monitoring/rules.yaml": _rules(ours, {}),
+        DEPLOY / "cluster/platform/certificate-alerts.yaml": _rules(
+            [certificates], {"namespace": "cert-manager"}
+        ),
+    }
+    return {**boards, **objects, **rules}
 
 
 def _stored(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 
-def _rules() -> str:
+def _rules(paths: Sequence[Path], place: Mapping[str, str]) -> str:
     groups = [
         group
-        for path in sorted((HERE / "rules").glob("*.yaml"))
+        for path in paths
         for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]
     ]
     rule = {
@@ -74,12 +83,13 @@ def _rules() -> str:
         "kind": "PrometheusRule",
         "metadata": {
             "name": "zelda-rlaif",
+            **place,
             "labels": {"app.kubernetes.io/part-of": "zelda-rlaif"},
         },
         "spec": {"groups": groups},
     }
     about = (
-        f"# The rules of deploy/monitoring/rules as one object. {NOTE}\n"
+        f"# Rules of deploy/monitoring/rules as one object. {NOTE}\n"
         "# No rule names a namespace: the operator adds the one of this object to each.\n"
     )
     return about + _yaml(rule)

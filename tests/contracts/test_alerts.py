@@ -147,8 +147,36 @@ def test_jobs_and_volumes_are_asked_for_by_the_names_of_the_manifests():
             claims.add(f"{claim['metadata']['name']}-{stateful['metadata']['name']}-0")
     (pattern,) = re.findall(r'persistentvolumeclaim=~"([^"]+)"', rule_of("VolumeNearlyFull"))
     assert {name for name in claims if re.fullmatch(pattern, name)} == claims
+    assert pattern in re.findall(r'persistentvolumeclaim=~"([^"]+)"', rule_of("VolumePending"))
     assert read(DEPLOY / "base/trainer/volume-claim.yaml")["metadata"]["name"] in claims
     assert read(DEPLOY / "base/bootstrap/make-room.yaml")["metadata"]["name"] == "make-room"
+
+
+def names_in(*patterns: str) -> set[str]:
+    """Names in the manifests of these files; model servers are not the product's own."""
+    files = (path for pattern in patterns for path in DEPLOY.glob(pattern))
+    return {read(path)["metadata"]["name"] for path in files if "/llm-" not in path.as_posix()}
+
+
+def test_pods_and_certificates_are_asked_for_by_the_names_of_the_manifests():
+    workloads = ("*/*/deployment.yaml", "*/*/statefulset.yaml", "*/*/raycluster.yaml")
+    pods = {*names_in(*workloads), *(path.name for path in (DEPLOY / "jobs/dev").iterdir())}
+    (pattern,) = re.findall(r'pod=~"([^"]+)"', rule_of("PodPending"))
+    assert {name for name in pods if re.fullmatch(pattern, f"{name}-0")} == pods
+    for alert in ("CertificateExpires", "CertificateNotReady"):
+        (pattern,) = re.findall(r'name=~"([^"]+)"', rule_of(alert))
+        assert set(pattern.split("|")) == names_in("components/tls-nats/certificate*.yaml")
+
+
+def test_the_rules_of_certificates_are_where_cert_manager_is_measured():
+    platform = DEPLOY / "cluster/platform"
+    monitor, rules = (
+        read(platform / "certificates.yaml"),
+        read(platform / "certificate-alerts.yaml"),
+    )
+    assert monitor["metadata"]["namespace"] == rules["metadata"]["namespace"]
+    listed = set(read(platform / "kustomization.yaml")["resources"])
+    assert {"certificates.yaml", "certificate-alerts.yaml"} <= listed
 
 
 def test_compose_and_the_monitors_measure_the_jobs_that_are_asked_for():
@@ -185,8 +213,8 @@ def test_dashboards_and_objects_are_what_the_generator_writes():
 def test_a_file_that_differs_is_missing_or_too_much_is_named(tmp_path):
     deploy = tmp_path / "deploy"
     shutil.copytree(MONITORING, deploy / "monitoring")
-    for name in ("monitoring", "grafana"):
-        shutil.copytree(DEPLOY / "components" / name, deploy / "components" / name)
+    for name in ("components/monitoring", "components/grafana", "cluster/platform"):
+        shutil.copytree(DEPLOY / name, deploy / name)
     rules = deploy / "components/monitoring/rules.yaml"
     rules.write_text(rules.read_text().replace("severity: critical", "severity: info"))
     (deploy / "monitoring/dashboards/loop.json").unlink()

@@ -22,6 +22,7 @@ SERVER = frozenset(
 STREAM = SERVER | {"account", "account_id", "stream_name", "stream_leader", "is_stream_leader"}
 CONSUMER = STREAM | {"consumer_name", "consumer_leader", "is_consumer_leader"}
 CLAIM = frozenset({"namespace", "persistentvolumeclaim"})
+CERTIFICATE = frozenset({"exported_namespace", "name"})
 FOREIGN = {
     "up": frozenset(),
     "process_resident_memory_bytes": frozenset(),
@@ -39,6 +40,11 @@ FOREIGN = {
     # The cluster's kube-state-metrics and kubelets.
     "kube_job_failed": frozenset({"namespace", "job_name", "condition"}),
     "kube_cronjob_status_last_successful_time": frozenset({"namespace", "cronjob"}),
+    "kube_pod_status_phase": frozenset({"namespace", "pod", "phase"}),
+    "kube_persistentvolumeclaim_status_phase": CLAIM | {"phase"},
+    # cert-manager: pkg/metrics; `exported_namespace` as its own namespace is that of the target.
+    "certmanager_certificate_expiration_timestamp_seconds": CERTIFICATE,
+    "certmanager_certificate_ready_status": CERTIFICATE | {"condition"},
     "kubelet_volume_stats_available_bytes": CLAIM,
     "kubelet_volume_stats_capacity_bytes": CLAIM,
     # Ray's metrics agent; see test_rays_metrics_are_rays_own.
