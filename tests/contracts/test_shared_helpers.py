@@ -95,20 +95,25 @@ def catches_all(node: ast.AST) -> bool:
     )
 
 
-def unguarded(tree: ast.AST) -> dict[int, str]:
-    """Line → function of what iterates asynchronously, where one item could end the loop."""
-    found = {}
-    for function in (each for each in ast.walk(tree) if isinstance(each, ast.AsyncFunctionDef)):
-        for node in ast.walk(function):
-            if isinstance(node, ast.AsyncFor):
-                safe = finite(node.iter) or isolates(node.body)
-            elif isinstance(node, ast.comprehension) and node.is_async:
-                safe = finite(node.iter)
-            else:
-                safe = not (isinstance(node, ast.Call) and name_of(node) in ("anext", "__anext__"))
-            if not safe:
-                found[node.iter.lineno if hasattr(node, "iter") else node.lineno] = function.name
-    return found
+def unguarded(tree: ast.AST) -> set[str]:
+    """Functions that iterate asynchronously so that one item could end the loop."""
+    return {
+        function.name
+        for function in ast.walk(tree)
+        if isinstance(function, ast.AsyncFunctionDef) and not all(map(lasts, ast.walk(function)))
+    }
+
+
+def lasts(node: ast.AST) -> bool:
+    """Whether a node is no asynchronous loop, or one that no item ends."""
+    match node:
+        case ast.AsyncFor():
+            return finite(node.iter) or isolates(node.body)
+        case ast.comprehension(is_async=1):
+            return finite(node.iter)
+        case ast.Call():
+            return name_of(node) not in ("anext", "__anext__")
+    return True
 
 
 def finite(iterated: ast.expr) -> bool:
@@ -141,7 +146,7 @@ def test_what_runs_for_ever_is_supervised() -> None:
 
 def test_who_follows_events_or_readings_isolates_each() -> None:
     """Otherwise: handle each inside `try: ... except Exception:`."""
-    found = {f"{path}:{name}" for path, tree in TREES.items() for name in unguarded(tree).values()}
+    found = {f"{path}:{name}" for path, tree in TREES.items() for name in unguarded(tree)}
     assert {each for each in found if not belongs(each, OWN_GUARDS)} == set()
     assert all(any(belongs(each, {own}) for each in found) for own in OWN_GUARDS), "none left"
 
