@@ -54,10 +54,7 @@ cursors = st.one_of(
 
 
 def exporter(store: ObjectStore) -> FastAPI:
-    async def none_dead() -> frozenset[str]:
-        return frozenset()
-
-    return app_of(exporter_router(lambda: store, none_dead))
+    return app_of(exporter_router(lambda: store))
 
 
 def judge(store: ObjectStore) -> FastAPI:

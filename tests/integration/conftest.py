@@ -53,8 +53,6 @@ class StandIn:
 
 @pytest.fixture
 async def stand_in() -> AsyncIterator[StandIn]:
-    settings = MockLlmSettings(
-        latency_seconds=0.005, jitter_seconds=0.0, slow_seconds=0.2, retry_after_seconds=1
-    )
+    settings = MockLlmSettings(latency_seconds=0.005, jitter_seconds=0.0, retry_after_seconds=1)
     async with serve(create_app(settings)) as url:
         yield StandIn(url)

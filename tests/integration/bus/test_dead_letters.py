@@ -1,12 +1,9 @@
-from datetime import UTC, datetime
-
 import pytest
 
-from rlaif.bus.dead_letters import dead_letter
 from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.outcome import Reject
 from rlaif.contracts.catalog import retry_subject, spec_of
-from rlaif.contracts.events import DeadLetter, SegmentCaptured
+from rlaif.contracts.events import SegmentCaptured
 from rlaif.testing.data.events import dead_letter_of, segment_captured
 from rlaif.testing.waiting import all_answered, eventually
 
@@ -52,30 +49,6 @@ async def test_a_redriven_event_that_dies_again_has_a_dead_letter_again(bus, sta
     [letter] = await bus.dead_letters()
     assert letter.data.event_id == "captured:segment-1#again-1"
     assert await bus.redrive(letter.data.event_id) == "captured:segment-1#again-2"
-
-
-async def test_the_events_that_a_consumer_gave_up_are_known_by_headers_alone(bus):
-    assert await bus.dead_event_ids("exporter", limit=10) == []
-    stream = spec_of(DeadLetter).stream
-    for number in range(5):
-        for consumer in ("exporter", "judge"):
-            letter = dead_letter(
-                b"x" * 100_000,
-                stream="CAPTURES",
-                sequence=number,
-                subject="segment.captured",
-                consumer=consumer,
-                attempts=1,
-                reason="bad",
-                detail="",
-                dead_at=datetime.now(UTC),
-            )
-            await bus.publisher("test").publish(letter)
-    await bus.jetstream.delete_msg(stream, 7)
-    before = bus.client.stats["in_bytes"]
-    found = await bus.dead_event_ids("exporter", limit=6)
-    assert found == ["unreadable-captures-2", "unreadable-captures-4"]
-    assert bus.client.stats["in_bytes"] - before < 50_000
 
 
 @pytest.mark.parametrize("payload", [b"{not json", b"\xff\xfe\x00", b"[" * 50_000])

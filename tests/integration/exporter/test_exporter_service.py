@@ -82,8 +82,6 @@ async def test_a_tampered_action_is_dead_lettered_once_and_others_go_on(
     assert letter.data.event_id == f"captured:{tampered.segment_id}"
     assert episodes_store.head(keys.manifest("ep-1", tampered.segment_id)) is None
     assert [e.data.segment_id for e in await exported_events(bus)] == [good.segment_id]
-    captures = (await client.get("/api/v1/captures")).json()["items"]
-    assert [c["status"] for c in captures] == ["dead", "exported"]
     assert "rlaif_exporter_ram_mismatches_total 1.0" in (await client.get("/metrics")).text
 
 

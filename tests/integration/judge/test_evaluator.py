@@ -6,7 +6,6 @@ from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentScored
 from rlaif.judge.epoch import EpochPass, evaluate_epoch
 from rlaif.judge.settings import JudgeSettings
-from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.judging.segments import described_state, write_segment
 from rlaif.testing.waiting import PATIENCE_SECONDS
@@ -54,14 +53,3 @@ async def test_an_epoch_is_judged_once_and_reported(
     assert again["judged"] == SEGMENTS
     assert await stand_in.calls() == before
     assert (await bus.jetstream.stream_info("SCORES")).state.messages == SEGMENTS
-
-
-async def test_without_nats_an_epoch_is_judged_in_silence(
-    episodes_store: ObjectStore, models_store: ObjectStore, stand_in: Any
-) -> None:
-    await asyncio.to_thread(_write, episodes_store)
-    settings = JudgeSettings(nats_url="nats://127.0.0.1:9", llm_base_url=stand_in.url)
-    task = EpochPass(epoch=1, epoch_steps=100_000, events=False)
-    report = await evaluate_epoch(settings, task, stores=(episodes_store, models_store))
-    assert report["judged"] == SEGMENTS
-    assert len(list(episodes_store.list(keys.scores(report["judge_config"])))) == SEGMENTS

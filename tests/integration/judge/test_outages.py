@@ -87,7 +87,7 @@ async def test_a_route_that_is_dead_at_the_start_is_used_when_it_comes(
 async def test_mixed_faults_lose_no_segment_and_make_no_dead_letter(
     bus: Bus, episodes_store: ObjectStore, start_judge: Any, stand_in: Any
 ) -> None:
-    await stand_in.fail("429:0.1,500:0.1,garbage:0.1,truncated:0.05,huge:0.05,slow:0.05")
+    await stand_in.fail("429:0.1,500:0.1,garbage:0.1,truncated:0.05,huge:0.05")
     await start_judge(**QUICK)
     await _export(bus, episodes_store)
     await _recover(bus, episodes_store)

@@ -15,16 +15,13 @@ from rlaif.storage import keys
 def client_for():
     """A client of the routes over a store, or over none."""
 
-    def make(store, dead=frozenset()):
-        async def dead_segments():
-            return dead
-
+    def make(store):
         app = build_app(
             name="exporter",
             title="Exporter",
             settings=ExporterSettings(),
             lifespan=None,
-            routers=[build_router(lambda: store, dead_segments)],
+            routers=[build_router(lambda: store)],
             readiness=Readiness(),
             metrics=ServiceMetrics("exporter"),
         )
@@ -39,34 +36,6 @@ async def exported(handle, stored):
     first, second = stored(0), stored(1)
     await handle(first)
     return first, second
-
-
-async def test_captures_tell_what_became_of_them(client_for, file_store, exported):
-    async with client_for(file_store) as client:
-        page = (await client.get("/api/v1/captures")).json()
-    assert [(c["segment_id"], c["status"]) for c in page["items"]] == [
-        (exported[0].segment_id, "exported"),
-        (exported[1].segment_id, "pending"),
-    ]
-    assert page["next_cursor"] is None
-
-
-async def test_a_capture_that_was_given_up_is_dead(client_for, file_store, exported):
-    dead = frozenset({exported[1].segment_id})
-    async with client_for(file_store, dead) as client:
-        page = (await client.get("/api/v1/captures?episode_id=ep-1")).json()
-    assert [c["status"] for c in page["items"]] == ["exported", "dead"]
-
-
-async def test_pages_follow_each_other(client_for, file_store, exported):
-    async with client_for(file_store) as client:
-        first = (await client.get("/api/v1/captures?limit=1")).json()
-        second = (
-            await client.get(f"/api/v1/captures?limit=1&cursor={first['next_cursor']}")
-        ).json()
-    listed = [page["items"][0]["key"] for page in (first, second)]
-    assert listed == [event.capture_key for event in exported]
-    assert second["next_cursor"] is None
 
 
 async def test_segments_are_listed_without_their_pictures(client_for, file_store, exported, handle):
@@ -109,18 +78,6 @@ async def test_a_segment_is_its_manifest(client_for, file_store, exported):
     assert missing.json()["type"] == "/problems/segment-not-found"
 
 
-async def test_a_picture_is_served_by_its_step(client_for, file_store, exported):
-    base = f"/api/v1/segments/ep-1/{exported[0].segment_id}/frames"
-    async with client_for(file_store) as client:
-        picture = await client.get(f"{base}/7.png")
-        missing = await client.get(f"{base}/8.png")
-        wrong = await client.get(f"{base}/x.png")
-    assert picture.headers["content-type"] == "image/png"
-    assert "immutable" in picture.headers["cache-control"]
-    assert picture.content.startswith(b"\x89PNG")
-    assert (missing.status_code, wrong.status_code) == (404, 422)
-
-
 async def test_a_damaged_manifest_is_left_out_of_the_list_and_counted(
     client_for, file_store, exported
 ):
@@ -143,7 +100,7 @@ async def test_ids_that_could_leave_the_folder_are_refused(client_for, file_stor
 
 async def test_without_a_store_there_is_a_problem_that_says_so(client_for):
     async with client_for(None) as client:
-        for path in ("captures", "segments", "segments/ep-1/seg-1", "segments/e/s/frames/0.png"):
+        for path in ("segments", "segments/ep-1/seg-1"):
             answer = await client.get(f"/api/v1/{path}")
             assert (answer.status_code, answer.json()["type"]) == (
                 503,

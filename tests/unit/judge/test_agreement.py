@@ -10,22 +10,20 @@ def _of(*votes: tuple[int, int, int]) -> Confusion:
     return confusion
 
 
-def test_a_perfect_judge_is_right_beyond_chance_and_orders_every_pair() -> None:
+def test_a_perfect_judge_is_right_beyond_chance() -> None:
     perfect = _of((0, 0, 50), (1, 1, 30), (2, 2, 20))
-    assert (perfect.accuracy, perfect.kappa, perfect.pair_accuracy) == (1.0, 1.0, 1.0)
+    assert (perfect.accuracy, perfect.kappa) == (1.0, 1.0)
 
 
 def test_a_constant_judge_is_accurate_by_luck_and_kappa_says_so() -> None:
     constant = _of((0, 0, 90), (2, 0, 10))
     assert constant.accuracy == 0.9
     assert constant.kappa == pytest.approx(0.0)
-    assert constant.pair_accuracy == 0.5
 
 
 def test_nothing_is_said_without_votes_or_without_a_difference() -> None:
-    assert (Confusion().accuracy, Confusion().kappa, Confusion().pair_accuracy) == (None,) * 3
+    assert (Confusion().accuracy, Confusion().kappa) == (None, None)
     assert _of((1, 1, 5)).kappa is None
-    assert _of((1, 1, 5)).pair_accuracy is None
 
 
 def test_the_error_of_kappa_is_that_of_the_textbook() -> None:

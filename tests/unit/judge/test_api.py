@@ -72,14 +72,9 @@ async def test_judges_tell_models_routes_weights_votes_and_health(
         "answered": False,
         "p50_seconds": None,
         "deadline_seconds": 90.0,
-        "resting_seconds": 0.0,
     }
     figures = body["judges"][0]["statistics"]
-    assert (figures["parse_fail_rate"], figures["retry_rate"], figures["abstain_rate"]) == (
-        None,
-        None,
-        None,
-    )
+    assert (figures["parse_fail_rate"], figures["abstain_rate"]) == (None, None)
 
 
 async def test_scores_are_paged_and_leave_their_calls_out(

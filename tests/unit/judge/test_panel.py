@@ -269,28 +269,6 @@ async def test_an_audit_asks_what_is_computed_and_keeps_the_votes_apart() -> Non
     assert len(fakes["vision"].requests) == 3
 
 
-async def test_an_adaptive_vote_stops_when_two_agree() -> None:
-    panel, fakes = _panel(voting=VoteSettings(votes=3, adaptive=True))
-    results = (await panel.judge(CASE, Calls())).results
-    assert [len(fake.requests) for fake in fakes.values()] == [2, 2, 2]
-    progress = results["progress"]
-    assert isinstance(progress, CriterionScore)
-    assert progress.votes == (2, 2)
-
-
-async def test_an_adaptive_vote_goes_on_while_two_differ() -> None:
-    levels = iter([0, 2, 2])
-    panel, fakes = _panel(
-        voting=VoteSettings(votes=5, adaptive=True),
-        puzzle=lambda request: _levels(request, next(levels)),
-    )
-    results = (await panel.judge(CASE, Calls())).results
-    puzzle = results["puzzle"]
-    assert isinstance(puzzle, CriterionScore)
-    assert (sorted(puzzle.votes), puzzle.value) == ([0, 2, 2], 1.0)
-    assert len(fakes["puzzle"].requests) == 3
-
-
 async def test_a_judge_that_is_not_believed_is_not_asked_and_leaves_no_score() -> None:
     panel, fakes = _panel(excluded=lambda: {"vision": frozenset({"novelty"})})
     found = await panel.judge(CASE, Calls())

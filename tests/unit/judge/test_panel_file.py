@@ -168,7 +168,7 @@ async def test_a_missing_ca_file_stops_the_start_with_the_name_of_its_setting() 
 
 async def test_another_way_to_compute_or_to_vote_is_another_configuration() -> None:
     configs = set()
-    for changes in ({}, {"computed": ""}, {"adaptive_votes": True}, {"audit_share": 0.5}):
+    for changes in ({}, {"computed": ""}, {"votes": 5}, {"audit_share": 0.5}):
         bench = build_parts(JudgeSettings.model_validate(changes), _metrics)
         configs.add(bench.rules.judge_config)
         await bench.close()

@@ -78,7 +78,6 @@ def test_the_judges_cover_the_rubric_once_each() -> None:
         {"voting": VoteSettings(votes=5)},
         {"voting": VoteSettings(temperature=0.0)},
         {"voting": VoteSettings(seed=1)},
-        {"voting": VoteSettings(adaptive=True)},
         {"weights": RUBRIC_WEIGHTS | {"dialog": 0.3}},
         {"voting": VoteSettings(thinking_tokens=1024)},
         {"dialect": DialectSettings(schema_mode="json_object")},

@@ -11,7 +11,7 @@ from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.contracts.planning.model_answers import whole_number
 from rlaif.guides.guides import guide_of, guided_games
 from rlaif.judge.panel import prompts
-from rlaif.judge.panel.panel import count, enough
+from rlaif.judge.panel.panel import count
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
 from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge, briefed
 from rlaif.judge.rubric.votes import NoVote, QuestVote, progress_score, tally_quest
@@ -209,13 +209,3 @@ def test_a_poll_has_the_quest_and_every_criterion_of_the_judge() -> None:
     progress = poll.criteria["progress"]
     assert isinstance(progress, CriterionScore)
     assert (progress.value, progress.votes) == (1.0, (2, 2))
-
-
-def test_two_votes_settle_a_quest_when_they_agree_on_objectives_and_direction() -> None:
-    near, nearer, away = _vote((1, 3), (1, 1)), _vote((1, 5), (1, 1)), _vote((1, 1), (1, 3))
-    assert enough(BRIEFED, [_verdict(near, 2), _verdict(nearer, 2)], 3)
-    assert enough(BRIEFED, [_verdict(None), _verdict(None)], 3)
-    assert not enough(BRIEFED, [_verdict(near, 2), _verdict(away, 2)], 3)
-    assert not enough(BRIEFED, [_verdict(near, 2), _verdict(_vote((2, 3), (2, 1)), 2)], 3)
-    assert not enough(BRIEFED, [_verdict(near, 2), _verdict(nearer, 1)], 3)
-    assert enough(BRIEFED, [_verdict(near, 2), _verdict(away, 2), _verdict(near, 0)], 3)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.contracts.judging.scores import CriterionScore
-from rlaif.judge.rubric.votes import Ballot, NoVote, settled, tally
+from rlaif.judge.rubric.votes import Ballot, NoVote, tally
 
 NOT_SEEN, INVALID, AWAY = NoVote.INSUFFICIENT, NoVote.INVALID, NoVote.REQUEST_FAILED
 SPLIT = NoVote.SPLIT
@@ -60,11 +60,3 @@ def test_nothing_is_imputed(ballots: list[Ballot]) -> None:
     else:
         assert len(levels) < min(2, len(ballots))
         assert score in ballots
-
-
-def test_two_ballots_that_agree_settle_an_adaptive_vote_and_lost_ones_do_not() -> None:
-    assert settled([2, 2], 3)
-    assert settled([NOT_SEEN, NOT_SEEN], 3)
-    assert not settled([2, 1], 3)
-    assert not settled([INVALID, INVALID], 3)
-    assert settled([2, 1, 0], 3)

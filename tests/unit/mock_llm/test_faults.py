@@ -1,4 +1,3 @@
-import json
 from typing import Any
 
 import httpx
@@ -10,7 +9,6 @@ from rlaif.mock_llm.faults import (
     FaultPlanError,
     PlannedFault,
     choose,
-    parse_header,
     parse_plan,
 )
 from rlaif.mock_llm.settings import MockLlmSettings
@@ -25,13 +23,12 @@ def _client(**settings: Any) -> httpx.AsyncClient:
 
 
 def test_a_plan_names_faults_with_chances_for_all_routes_or_one() -> None:
-    assert parse_plan("429:0.05, vision/garbage:1,slow") == (
+    assert parse_plan("429:0.05, vision/garbage:1,timeout") == (
         PlannedFault(Fault.THROTTLED, 0.05),
         PlannedFault(Fault.GARBAGE, 1.0, "vision"),
-        PlannedFault(Fault.SLOW, 1.0),
+        PlannedFault(Fault.TIMEOUT, 1.0),
     )
     assert parse_plan("") == ()
-    assert parse_header("429; p=0.3") == PlannedFault(Fault.THROTTLED, 0.3)
 
 
 @pytest.mark.parametrize("text", ["419:1", "429:2", "429:often", "429:nan", ":1"])
@@ -65,28 +62,20 @@ async def test_every_route_answers_and_names_its_model(chat, route):
 
 
 @pytest.mark.parametrize(("fault", "status"), [("429", 429), ("500", 500)])
-async def test_a_header_asks_for_a_fault(chat, fault, status):
-    async with _client(retry_after_seconds=3) as client:
-        reply = await client.post(PATH, json=chat(), headers={"x-mock-fault": fault})
-        assert reply.status_code == status
-        assert reply.headers.get("retry-after") == ("3" if status == 429 else None)
-        assert (await client.post(PATH, json=chat())).status_code == 200
-
-
-async def _text(client: httpx.AsyncClient, body: dict[str, Any]) -> str:
-    """The text of a completion."""
-    reply = await client.post(PATH, json=body)
-    return str(reply.json()["choices"][0]["message"]["content"])
+async def test_an_error_has_its_status_and_a_429_the_pause(chat, fault, status):
+    async with _client(fault=fault, retry_after_seconds=3) as client:
+        reply = await client.post(PATH, json=chat())
+    assert reply.status_code == status
+    assert reply.headers.get("retry-after") == ("3" if status == 429 else None)
 
 
 async def test_garbage_and_truncation_come_as_a_normal_completion(chat):
-    async with _client() as client:
-        plain = await _text(client, chat())
-        for fault, reason in (("garbage", "stop"), ("truncated", "length")):
-            reply = await client.post(PATH, json=chat(), headers={"x-mock-fault": fault})
-            choice = reply.json()["choices"][0]
-            assert choice["message"]["content"] != plain
-            assert choice["finish_reason"] == reason
+    replies = []
+    for fault in ("", "garbage", "truncated"):
+        async with _client(fault=fault) as client:
+            replies.append((await client.post(PATH, json=chat())).json()["choices"][0])
+    assert len({reply["message"]["content"] for reply in replies}) == 3
+    assert [reply["finish_reason"] for reply in replies] == ["stop", "stop", "length"]
 
 
 async def test_a_share_of_the_requests_fails_in_a_seeded_order(chat):
@@ -107,7 +96,6 @@ async def test_faults_change_at_run_time(chat):
         assert (await client.post(PATH.replace("dialog", "state"), json=chat())).status_code == 200
         await client.put("/faults", json={"spec": ""})
         assert (await client.post(PATH, json=chat())).status_code == 200
-        assert (await client.get("/faults")).json() == []
         assert (await client.put("/faults", json={"spec": "419:1"})).status_code == 422
 
 
@@ -122,26 +110,20 @@ async def test_what_it_cannot_answer_is_rejected_in_the_format_of_the_api(chat):
 
 
 async def test_completions_are_counted_by_route_and_fault(chat):
-    async with _client() as client:
-        await client.post(PATH, json=chat(), headers={"x-mock-fault": "500"})
+    async with _client(fault="500") as client:
+        await client.post(PATH, json=chat())
         text = (await client.get("/metrics")).text
         assert (await client.get("/readyz")).status_code == 200
     assert 'rlaif_mock_llm_completions_total{fault="500",route="dialog"} 1.0' in text
 
 
-async def test_a_constant_judge_rates_everything_alike(chat):
-    async with _client(fault="constant:1") as client:
-        text = await _text(client, chat(criteria=("progress", "dialog")))
-    assert json.loads(text) == {"rationale": "fine", "progress": 1, "dialog": 1}
-
-
 async def test_its_behaviour_changes_at_run_time(chat):
     async with _client(noise=0, seed=3) as client:
         put = await client.put("/behaviour", json={"laziness": 1, "lazy_answer": "praise"})
-        assert put.status_code == 200
-        now = (await client.get("/behaviour")).json()
+        now = put.json()
         assert (now["laziness"], now["lazy_answer"], now["seed"]) == (1, "praise", 3)
-        assert json.loads(await _text(client, chat()))["rationale"] == "good"
+        completion = (await client.post(PATH, json=chat())).json()
+        assert '"rationale": "good"' in completion["choices"][0]["message"]["content"]
         for wrong in ({"laziness": 2}, {"mood": "bad"}, {"lazy_answer": "sleep"}):
             assert (await client.put("/behaviour", json=wrong)).status_code == 422
-        assert (await client.get("/behaviour")).json() == now
+        assert (await client.put("/behaviour", json={})).json() == now

@@ -96,8 +96,6 @@ async def test_models_are_listed_newest_first_and_one_is_the_champion(client, tr
     assert (back["version"], back["activation"]) == (1, 3)
     assert (await client.get("/reward-models/champion")).json() == back
     assert (back["pinned"], back["pin_reason"]) == (True, "set by hand")
-    metrics = (await client.get("/reward-models/2/metrics")).json()
-    assert metrics == items[0]["metrics"]
     compared = (await client.get("/reward-models/1/compare/2")).json()
     assert (compared["first"], compared["second"]) == (1, 2)
     assert compared["first_accuracy"]["pairs"] > 0
@@ -142,8 +140,6 @@ async def test_the_label_log_is_exported_line_by_line(client):
     lines = [json.loads(line) for line in answer.text.splitlines()]
     assert len(lines) == 40
     assert all(line["used"] and line["manifest_sha256"] for line in lines)
-    parquet = await client.get("/labels/export", params={"format": "parquet"})
-    assert parquet.status_code in (200, 501)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Header, Path, Request, Response
+from fastapi import APIRouter, FastAPI, Path, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 
@@ -15,11 +15,9 @@ from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.behaviour import seeded
 from rlaif.mock_llm.chat import ROUTES, ChatRequest, UnreadablePromptError
 from rlaif.mock_llm.faults import (
-    Fault,
     FaultPlanError,
     choose,
     faulty_reply,
-    parse_header,
     parse_plan,
     spoil,
 )
@@ -54,11 +52,8 @@ class MockLlm:
         self.plan = parse_plan(settings.fault)
         self.behaviour = settings.behaviour
 
-    async def complete(
-        self, route: str, chat: ChatRequest, request: Request, fault_header: str | None
-    ) -> Response:
-        plan = (parse_header(fault_header),) if fault_header else self.plan
-        fault = choose(plan, route, self._draw, model=chat.model)
+    async def complete(self, route: str, chat: ChatRequest, request: Request) -> Response:
+        fault = choose(self.plan, route, self._draw, model=chat.model)
         self._calls.labels(route, fault.value if fault else "none").inc()
         reply = await faulty_reply(
             fault, chat, request, retry_after_seconds=self._settings.retry_after_seconds
@@ -69,15 +64,10 @@ class MockLlm:
             raise UnreadablePromptError("this mock LLM does not stream; omit `stream`")
         text, spoilt_reason = spoil(fault, answer(chat, self.behaviour))
         text, tokens, finish_reason = chat.cut(text)
-        await asyncio.sleep(self._latency(chat, fault))
+        await asyncio.sleep(self._latency(chat))
         return JSONResponse(api.completion(chat, text, tokens, spoilt_reason or finish_reason))
 
-    def faults(self) -> list[dict[str, Any]]:
-        return [entry.as_json() for entry in self.plan]
-
-    def _latency(self, chat: ChatRequest, fault: Fault | None) -> float:
-        if fault is Fault.SLOW:
-            return self._settings.slow_seconds
+    def _latency(self, chat: ChatRequest) -> float:
         jitter = seeded(self._settings.seed, chat.seed, "latency").random()
         return self._settings.latency_seconds + jitter * self._settings.jitter_seconds
 
@@ -87,24 +77,15 @@ def build_router(mock: MockLlm) -> APIRouter:
     router = APIRouter()
 
     @router.post("/{route}/v1/chat/completions", summary="Answer a judge prompt")
-    async def create_completion(
-        route: Route,
-        chat: ChatRequest,
-        request: Request,
-        x_mock_fault: Annotated[str | None, Header(description="Such as `429;p=0.3`.")] = None,
-    ) -> Response:
+    async def create_completion(route: Route, chat: ChatRequest, request: Request) -> Response:
         try:
-            return await mock.complete(route.value, chat, request, x_mock_fault)
-        except (UnreadablePromptError, FaultPlanError) as error:
+            return await mock.complete(route.value, chat, request)
+        except UnreadablePromptError as error:
             return JSONResponse(api.error(str(error), "invalid_request_error"), status_code=400)
 
     @router.get("/{route}/v1/models", summary="The models of a route")
     async def list_models(route: Route) -> dict[str, Any]:
         return api.model_list(route.value)
-
-    @router.get("/faults", summary="The current faults")
-    async def get_faults() -> list[dict[str, Any]]:
-        return mock.faults()
 
     @router.put("/faults", summary="Change the faults")
     async def put_faults(plan: FaultPlan) -> list[dict[str, Any]]:
@@ -112,11 +93,7 @@ def build_router(mock: MockLlm) -> APIRouter:
             mock.plan = parse_plan(plan.spec)
         except FaultPlanError as error:
             raise Problem(422, "invalid-fault-plan", "Invalid fault plan", str(error)) from error
-        return mock.faults()
-
-    @router.get("/behaviour", summary="The current behaviour")
-    async def get_behaviour() -> Behaviour:
-        return mock.behaviour
+        return [entry.as_json() for entry in mock.plan]
 
     @router.put("/behaviour", summary="Change some fields of the behaviour")
     async def put_behaviour(changes: dict[str, Any]) -> Behaviour:

@@ -1,11 +1,10 @@
-"""Injected faults, by header, by setting or by `PUT /faults`.
+"""Injected faults, by setting or by `PUT /faults`.
 
 A plan is text such as `429:0.05,vision/garbage:1`: fault and probability, for all requests or for
 those of one route or one model name.
 """
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -23,32 +22,26 @@ _GARBAGE = 'Sure! I would say progress is about 11/10. {"progress": NaN, "score"
 class Fault(StrEnum):
     """Kinds of faults.
 
-    `slow` answers after the slow delay, `timeout` never answers, `garbage` is text that is not
-    JSON, `truncated` truncates the answer, `huge` sends a reply of 10 MB, `drip` sends single
-    bytes, `endless` sends an unlimited reply at full speed, `constant` rates everything 1.
-    `blind` answers text and fails with 500 on pictures, like llama.cpp with a text model; `400`,
-    `401`, `404` are a gateway's errors for a wrong model name, key or path; `307` redirects, `418`
-    is an unexpected status; `html` is a page, `empty` has no choices, `cut` ends within the body.
+    `timeout` never answers, `garbage` is text that is not JSON, `truncated` truncates the answer,
+    `huge` sends a reply of 10 MB, `drip` sends single bytes. `blind` answers text and fails with
+    500 on pictures, like llama.cpp with a text model; `400` and `401` are a gateway's errors for a
+    wrong model name or key; `307` redirects, `418` is an unexpected status; `html` is a page, `cut`
+    ends within the body.
     """
 
     THROTTLED = "429"
     ERROR = "500"
-    SLOW = "slow"
     TIMEOUT = "timeout"
     GARBAGE = "garbage"
     TRUNCATED = "truncated"
     HUGE = "huge"
     DRIP = "drip"
-    ENDLESS = "endless"
-    CONSTANT = "constant"
     BLIND = "blind"
     UNKNOWN_MODEL = "400"
     WRONG_KEY = "401"
-    NOT_FOUND = "404"
     REDIRECT = "307"
     TEAPOT = "418"
     HTML = "html"
-    EMPTY = "empty"
     CUT = "cut"
 
 
@@ -71,12 +64,6 @@ class PlannedFault:
 def parse_plan(text: str) -> tuple[PlannedFault, ...]:
     """Parse a plan; raises FaultPlanError. Empty text is a plan without faults."""
     return tuple(_parse_entry(part.strip()) for part in text.split(",") if part.strip())
-
-
-def parse_header(text: str) -> PlannedFault:
-    """Parse an `x-mock-fault` header such as `429` or `slow;p=0.3`; raises FaultPlanError."""
-    name, _, chance = text.partition(";")
-    return _planned(name.strip(), chance.strip().removeprefix("p=") or "1", None)
 
 
 def choose(
@@ -138,8 +125,6 @@ def spoil(fault: Fault | None, text: str) -> tuple[str, str | None]:
             return _GARBAGE, None
         case Fault.TRUNCATED:
             return text[: len(text) // 2], "length"
-        case Fault.CONSTANT:
-            return json.dumps(dict.fromkeys(json.loads(text), 1) | {"rationale": "fine"}), None
         case _:
             return text, None
 
@@ -154,12 +139,6 @@ async def _drip() -> AsyncIterator[bytes]:
         await asyncio.sleep(0.1)
 
 
-async def _endless() -> AsyncIterator[bytes]:
-    while True:
-        yield b" " * 16_384
-        await asyncio.sleep(0)
-
-
 _REJECTIONS: dict[Fault | None, tuple[str, str, int]] = {
     Fault.BLIND: ("image input is not supported", "server_error", 500),
     Fault.UNKNOWN_MODEL: (
@@ -169,7 +148,6 @@ _REJECTIONS: dict[Fault | None, tuple[str, str, int]] = {
         400,
     ),
     Fault.WRONG_KEY: ("Authentication Error, Invalid proxy server token", "auth_error", 401),
-    Fault.NOT_FOUND: ("The model `{model}` does not exist.", "NotFoundError", 404),
     Fault.ERROR: ("the engine died", "server_error", 500),
 }
 """Fault → message, type and HTTP status of an error, as sent by real servers."""
@@ -180,10 +158,8 @@ _STRANGE_REPLIES: dict[Fault | None, Callable[[], Response]] = {
     Fault.HTML: lambda: Response(
         b"<html><body>Welcome to nginx!</body></html>", media_type="text/html"
     ),
-    Fault.EMPTY: lambda: JSONResponse({"object": "chat.completion", "choices": []}),
     Fault.CUT: lambda: Response(b'{"object": "chat.completion", "choices": [{"mess'),
     Fault.HUGE: lambda: Response(b"x" * 10_000_000, media_type="application/json"),
     Fault.DRIP: lambda: StreamingResponse(_drip(), media_type="application/json"),
-    Fault.ENDLESS: lambda: StreamingResponse(_endless(), media_type="application/json"),
 }
 """Fault → a reply that is not a chat completion."""

@@ -60,16 +60,13 @@ class MockLlmSettings(Behaviour, ServiceSettings):
     jitter_seconds: float = Field(
         default=0.01, ge=0, description="Maximum random addition to it, in seconds."
     )
-    slow_seconds: float = Field(default=5.0, ge=0, json_schema_extra=INTERNAL)
-    """Duration of an answer with the fault `slow`."""
     retry_after_seconds: int = Field(default=1, ge=0, json_schema_extra=INTERNAL)
     """Value of the Retry-After header of a 429."""
     fault: str = Field(
         default="",
         description="Faults as `fault:probability`, separated by commas; `route/` or `model/` "
-        "before a fault limits it: `429:0.05,vision/garbage:1`. Faults: 429, 500, slow, timeout, "
-        "garbage, truncated, huge, drip, endless, constant, blind, 400, 401, 404, 307, 418, html, "
-        "empty, cut.",
+        "before a fault limits it: `429:0.05,vision/garbage:1`. Faults: 429, 500, timeout, "
+        "garbage, truncated, huge, drip, blind, 400, 401, 307, 418, html, cut.",
     )
 
     @field_validator("fault")

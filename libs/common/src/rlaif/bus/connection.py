@@ -126,11 +126,6 @@ class Bus(Link):
         with self.asking("list the dead letters"):
             return await dead_letters.stored_letters(self.jetstream)
 
-    async def dead_event_ids(self, consumer: str, *, limit: int) -> list[str]:
-        """Event ids of the dead letters of `consumer` among the newest `limit` dead letters."""
-        with self.asking("list the dead letters"):
-            return await dead_letters.newest_ids(self.jetstream, consumer, limit=limit)
-
     async def redrive(self, event_id: str) -> str:
         """Send a dead event to its stream again, remove its dead letter, and return its new id."""
         with self.asking(f"redrive {event_id}"):

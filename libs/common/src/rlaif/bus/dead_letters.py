@@ -5,13 +5,12 @@ import contextlib
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 import nats.errors
 from nats.js import JetStreamContext
-from nats.js.api import DeliverPolicy, Header
+from nats.js.api import Header
 
 from rlaif.bus.errors import EventRefusedError, UnknownDeadLetterError
 from rlaif.bus.history import stored_messages
@@ -36,17 +35,8 @@ _BYTES = "data:application/octet-stream;base64,"
 _MAX_EVENT_ID = 150
 _STREAM = spec_of(DeadLetter).stream
 
-_MESSAGE_ID = re.compile(r"dead:(?P<consumer>[^:]+):(?P<event_id>.+)")
+_MESSAGE_ID = re.compile(r"dead:[^:]+:(?P<event_id>.+)")
 """Format of the catalog."""
-
-
-@dataclass(frozen=True)
-class _Header:
-    """Sequence number of a stored letter, and the parts of its message id."""
-
-    sequence: int
-    consumer: str
-    event_id: str
 
 
 def dead_letter(
@@ -98,22 +88,15 @@ async def stored_letters(js: JetStreamContext) -> list[CloudEvent[DeadLetter]]:
     return found[::-1]
 
 
-async def newest_ids(js: JetStreamContext, consumer: str, *, limit: int) -> list[str]:
-    """Event ids of the dead letters of `consumer` among the newest `limit` dead letters."""
-    start = max(1, (await js.stream_info(_STREAM)).state.last_seq - limit + 1)
-    found = await _headers(js, deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=start)
-    return [each.event_id for each in found if each.consumer == consumer]
-
-
-async def _headers(js: JetStreamContext, **chosen: Any) -> list[_Header]:
-    """The headers of stored letters, oldest first; originals may have hundreds of kilobytes."""
+async def _sequences(js: JetStreamContext, event_id: str) -> list[int]:
+    """Sequence numbers of an event's letters, by headers alone: originals may be large."""
     found = []
     with contextlib.suppress(nats.errors.TimeoutError):  # as in `stored_letters`
-        async for message in stored_messages(js, _STREAM, headers_only=True, **chosen):
+        async for message in stored_messages(js, _STREAM, headers_only=True):
             message_id = (message.headers or {}).get(Header.MSG_ID.value, "")
-            if match := _MESSAGE_ID.fullmatch(message_id):
-                sequence = message.metadata.sequence.stream
-                found.append(_Header(sequence, match["consumer"], match["event_id"]))
+            match = _MESSAGE_ID.fullmatch(message_id)
+            if match and match["event_id"] == event_id:
+                found.append(message.metadata.sequence.stream)
     return found
 
 
@@ -129,7 +112,7 @@ async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
             together.
     """
     js = link.jetstream
-    letters = [each.sequence for each in await _headers(js) if each.event_id == event_id]
+    letters = await _sequences(js, event_id)
     if not letters:
         raise UnknownDeadLetterError(
             f"no dead letter of event {event_id!r}; it has been redriven already or never had one"

@@ -99,9 +99,6 @@ class GateCheck(Contract):
         default=None,
         description="Null: not measured, sample too small, or not part of the record.",
     )
-    note: str | None = Field(
-        default=None, description="Reason why it passes although the value violates the bound."
-    )
 
 
 class GateReport(Contract):

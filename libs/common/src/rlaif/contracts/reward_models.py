@@ -113,9 +113,6 @@ class GateMetrics(Contract):
     )
     ram_accuracy_high: Share | None = None
     ram_pairs: Count = 0
-    heldout_nll: float | None = Field(
-        default=None, ge=0, description="Nats per decided held-out pair; random: ln 2 = 0.693."
-    )
     heldout_ece: Share | None = Field(
         default=None, description="Expected calibration error, 10 bins."
     )
@@ -123,9 +120,6 @@ class GateMetrics(Contract):
         default=None,
         ge=0,
         description="Standard deviation between members over that between observations.",
-    )
-    largest_potential: float | None = Field(
-        default=None, ge=0, description="Largest |Φ| over the labelled observations."
     )
     slopes: tuple[Slope, ...] = ()
     llm_only_share: Share | None = Field(

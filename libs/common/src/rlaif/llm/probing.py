@@ -83,7 +83,6 @@ class Probe:
         refused_patience_seconds: How long callers wait in an outage that needs an operator.
         outage_patience_seconds: How long callers wait in an outage that may end by itself.
         describe: Message about an outage; the flag says whether callers still wait.
-        on_result: Called after each probe with its error; None for an answer.
         is_up: Whether the server responds to anything while a call gets no answer.
     """
 
@@ -92,7 +91,6 @@ class Probe:
     refused_patience_seconds: float = 15.0
     outage_patience_seconds: float = 600.0
     describe: Callable[[Outage, bool], str] = lambda outage, waiting: str(outage.error)
-    on_result: Callable[[CompletionRequest, ModelError | None], None] = lambda request, error: None
     is_up: Callable[[], Awaitable[bool]] = _unknown
 
 
@@ -393,7 +391,6 @@ class Prober:
         if error is None:
             self._on_answer(self._clock() - started)
             self.call_answered(question)
-        self._probe.on_result(question, error)
         return error
 
     async def _failure_of(self, question: CompletionRequest) -> ModelError | None:

@@ -38,9 +38,6 @@ CONSUMER = "exporter"
 STORE_DEADLINE = timedelta(minutes=10)
 """Time limit for the objects of one segment, in addition to its replay."""
 
-DEAD_LETTERS_READ = 500
-"""Number of latest dead letters searched for captures."""
-
 
 class ExportJob:
     """The worker, its replay processes and the retention."""
@@ -103,17 +100,6 @@ class Runtime:
             outage_errors=(BusError, StorageError),
         )
 
-    async def dead_segments(self) -> frozenset[str] | None:
-        """Segment ids with a dead letter; None while NATS is unavailable."""
-        bus = self.lifecycle.bus
-        if bus is None:
-            return None
-        try:
-            ids = await bus.dead_event_ids(CONSUMER, limit=DEAD_LETTERS_READ)
-        except BusError:
-            return None
-        return frozenset(id.removeprefix("captured:") for id in ids)
-
     def check_retention(self) -> str | None:
         """Why segments are not deleted; None if they are, or need not be."""
         return self._beside.check()
@@ -171,7 +157,7 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
         title="Exporter: replays captured segments and stores the inputs of judges and models",
         settings=settings,
         lifespan=lifespan,
-        routers=[build_router(lambda: runtime.lifecycle.store, runtime.dead_segments)],
+        routers=[build_router(lambda: runtime.lifecycle.store)],
         readiness=readiness,
         metrics=metrics,
         writes={"segment_manifest": SegmentManifest},

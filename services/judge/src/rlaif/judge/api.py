@@ -40,7 +40,6 @@ class RouteReport(BaseModel):
     last_error: str | None
     p50_seconds: float | None = Field(description="Median of the last 200 answers.")
     deadline_seconds: float = Field(description="Current timeout of a call.")
-    resting_seconds: float = Field(description="Time until the next allowed call; 0 if now.")
     trouble: str | None = Field(
         description="Problem of the route and what to check; null if it is healthy."
     )
@@ -66,7 +65,6 @@ class BudgetReport(BaseModel):
 
     per_day: int | None = Field(description="Limit for all replicas; null for none.")
     spent: int = Field(description="Of all replicas as far as known; without a limit, of this one.")
-    spent_here: int
     pause: str | None = Field(description="Reason why judging is paused; null if it is not.")
 
 
@@ -206,7 +204,6 @@ def _add_judges(router: APIRouter, parts: JudgeParts) -> None:
             budget=BudgetReport(
                 per_day=parts.budget.per_day,
                 spent=parts.budget.spent,
-                spent_here=parts.budget.spent_here,
                 pause=parts.budget.check(),
             ),
             judges=[_report(parts, judge) for judge in parts.judges],
@@ -247,7 +244,6 @@ def _report(parts: JudgeParts, judge: Judge) -> JudgeReport:
             last_error=calls.last_error,
             p50_seconds=calls.p50_seconds(),
             deadline_seconds=route.deadline(),
-            resting_seconds=route.resting,
             trouble=prober.check() if prober else None,
             answered=bool(prober and prober.answered),
         ),

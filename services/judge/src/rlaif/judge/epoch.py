@@ -25,12 +25,10 @@ from typing import Any
 from rlaif.bus.connection import open_bus
 from rlaif.bus.errors import BusError
 from rlaif.bus.outcome import Reject, Retry, Suspect
-from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.events import CloudEvent, EventData, SegmentExported
+from rlaif.contracts.events import CloudEvent, SegmentExported
 from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.contracts.judging.scores import CRITERIA, ScoreRecord
-from rlaif.contracts.telemetry.readings import Telemetry
 from rlaif.files.failures import command
 from rlaif.files.options import finite, whole
 from rlaif.judge.metrics import JudgeMetrics
@@ -66,7 +64,6 @@ class EpochPass:
     epoch: int
     epoch_steps: int = EPOCH_STEPS
     run_id: str | None = None
-    events: bool = True
     deadline_seconds: float = 3600.0
 
 
@@ -78,19 +75,6 @@ class Epoch:
     run_id: str | None
     segments: list[SegmentExported] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
-
-
-class SilentPublisher:
-    """A publisher that publishes nothing; the scores are in the store."""
-
-    async def publish(self, data: EventData) -> bool:
-        return False
-
-    async def send(self, reading: Telemetry) -> None:
-        pass
-
-    async def send_bytes(self, subject: str, payload: bytes) -> None:
-        pass
 
 
 async def evaluate_epoch(
@@ -116,13 +100,9 @@ async def evaluate_epoch(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.close)
         await stack.enter_async_context(parts.probing(at_start=False))
-        publisher: Publisher = SilentPublisher()
-        telemetry: TelemetryPublisher = SilentPublisher()
-        if task.events:
-            bus = await open_bus(settings, name="evaluator")
-            stack.push_async_callback(bus.close)
-            publisher, telemetry = bus.publisher("judge"), bus.telemetry()
-        handler = parts.handler(episodes, models, publisher, telemetry)
+        bus = await open_bus(settings, name="evaluator")
+        stack.push_async_callback(bus.close)
+        handler = parts.handler(episodes, models, bus.publisher("judge"), bus.telemetry())
         await judge_epoch(
             epoch,
             handler.handle_segment_exported,
@@ -348,13 +328,10 @@ def _task(argv: Sequence[str] | None) -> EpochPass:
     size = f"environment steps per epoch (default: {EPOCH_STEPS}) [env: EPOCH_STEPS]"
     add("--epoch-steps", type=whole(1), default=steps, help=size)
     add("--run-id", help="id of the run (default: the last one)")
-    publish = "publish new scores on NATS for the reward model"
-    add("--events", action=argparse.BooleanOptionalAction, default=True, help=publish)
     longest = "longest outage to wait for (default: %(default)s)"
     add("--deadline-minutes", type=finite(), default=60.0, help=longest)
     given = parser.parse_args(argv)
-    deadline = given.deadline_minutes * 60
-    return EpochPass(given.epoch, given.epoch_steps, given.run_id, given.events, deadline)
+    return EpochPass(given.epoch, given.epoch_steps, given.run_id, given.deadline_minutes * 60)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from rlaif.judge.rubric.judges import JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.exclusion import Record
 from rlaif.judge.trust.statistics import Statistics, votes_with_truth
-from rlaif.llm.ports import ModelError
 from rlaif.service.metrics import ServiceMetrics
 
 _RISES = ("away", "same", "closer")
@@ -24,7 +23,6 @@ _COUNTERS: dict[str, tuple[str, str]] = {
         "truncated answer.",
         "judge outcome",
     ),
-    "cached_answers": ("Answers from the cache, without a call.", "judge"),
     "tokens": ("Tokens read (`prompt`) and written (`completion`).", "judge kind"),
     "scores": (
         "Segments: scored, partly scored, without a score, scored earlier, or judged again "
@@ -40,13 +38,11 @@ _COUNTERS: dict[str, tuple[str, str]] = {
         "Applicable criteria requested from a judge, by result: `scored`, or the reason.",
         "judge criterion result",
     ),
-    "votes": ("Valid votes, by level.", "criterion level"),
     "truth_votes": (
         "Votes on segments with a level known from RAM, by that level and the vote.",
         "judge criterion known voted",
     ),
     "comparisons": ("Pairs to be compared in both orders, by reason and result.", "why result"),
-    "route_checks": ("Probes of a route, by modality and outcome.", "judge kind outcome"),
 }
 """Name → (description, labels)."""
 
@@ -110,7 +106,6 @@ class JudgeMetrics:
     def called(self, record: JudgeCallRecord) -> None:
         self.statistics.called(record)
         if record.cached:
-            self._count("cached_answers", record.judge)
             return
         self._count("calls", record.judge, reported_outcome(record))
         self._call_seconds.labels(record.judge).observe(record.latency_seconds)
@@ -125,8 +120,6 @@ class JudgeMetrics:
         for criterion, reason in record.abstentions.items():
             self._count("abstentions", criterion, reason)
         for criterion, score in record.criteria.items():
-            for level in score.votes:
-                self._count("votes", criterion, str(level))
             self._set("agreement_ratio", self._mean(criterion, score.agreement), criterion)
         if record.criteria:
             share = record.decided_by.get("votes", 0.0)
@@ -143,9 +136,6 @@ class JudgeMetrics:
 
     def spent(self, tokens: int) -> None:
         self._set("tokens_today", tokens)
-
-    def route_probed(self, judge: str, kind: str, error: ModelError | None) -> None:
-        self._count("route_checks", judge, kind, error.fault if error else "ok")
 
     def repeated(self) -> None:
         """Count an event of an already scored segment."""

@@ -139,9 +139,7 @@ def build_parts(
     # A name allowed in object keys.
     replica = re.sub(r"[^a-z0-9-]+", "-", f"{name}-{socket.gethostname()}-{settings.port}".lower())
     budget = TokenBudget(settings.tokens_per_day, replica=replica[:100], on_spent=metrics.spent)
-    routes = build_routes(
-        settings, judges, connections, on_spent=budget.spend, on_probe=metrics.route_probed
-    )
+    routes = build_routes(settings, judges, connections, on_spent=budget.spend)
     canary_rounds = CanaryRounds(
         judges,
         routes,

@@ -26,9 +26,6 @@ from rlaif.llm.route import Completion, Route
 from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.service.cli import StartupError
 
-OnProbe = Callable[[str, str, ModelError | None], None]
-"""Called with judge, modality and error after each probe."""
-
 _BUILT_IN = ("state", "puzzle", "vision")
 """Judges with their own URL settings."""
 _SCHEMA_WORDS = ("response_format", "json_schema", "schema", "guided", "grammar", "structured")
@@ -125,7 +122,6 @@ def build_routes(
     connections: Connections,
     *,
     on_spent: Callable[[int], None],
-    on_probe: OnProbe,
 ) -> dict[str, Route]:
     """Judge name → route."""
     routes: dict[str, Route] = {}
@@ -147,7 +143,6 @@ def build_routes(
             refused_patience_seconds=settings.patience_refused_seconds,
             outage_patience_seconds=settings.patience_outage_seconds,
             describe=_advice(settings, judge, any_healthy).describe,
-            on_result=lambda request, error: on_probe(judge.name, request.modality, error),
             is_up=model.is_up,
         )
         metered = MeteredModel(model, prompt_tokens=_prompt_tokens, on_spent=on_spent)

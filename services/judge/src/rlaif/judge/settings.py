@@ -17,7 +17,6 @@ class VoteSettings(BaseModel, frozen=True, extra="forbid"):
     """Parameters of the votes of a judge; part of the identity of its scores."""
 
     votes: int = 3
-    adaptive: bool = False
     temperature: float = 0.4
     seed: int = 0
     max_tokens: int = 256
@@ -106,10 +105,6 @@ class JudgeSettings(ServiceSettings):
         le=11,
         description="Votes per judge and segment. More votes give steadier scores; calls grow in "
         "proportion.",
-    )
-    adaptive_votes: bool = Field(
-        default=False,
-        description="Stop asking a judge once two of its votes agree: about a third fewer calls.",
     )
     temperature: float = Field(
         default=0.4,
@@ -206,7 +201,6 @@ class JudgeSettings(ServiceSettings):
     def voting(self) -> VoteSettings:
         return VoteSettings(
             votes=self.votes,
-            adaptive=self.adaptive_votes,
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             thinking_tokens=self.thinking_tokens,

@@ -16,7 +16,7 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rlaif.contracts.judging.evidence import Evidence
@@ -32,7 +32,6 @@ from rlaif.judge.rubric.votes import (
     QuestVote,
     certain,
     progress_score,
-    settled,
     tally,
     tally_quest,
 )
@@ -224,21 +223,12 @@ class Panel:
         Raises:
             ExceptionGroup: Of ModelErrors; without `retry`, when the first call fails.
         """
-        limit, votes = self._settings.votes, list[Vote]()
-        while len(votes) < limit:
-            more = limit
-            if self._settings.adaptive:
-                # Two concurrently, then one at a time: two equal votes suffice.
-                more = min(1 if votes else 2, limit - len(votes))
-            async with asyncio.TaskGroup() as group:
-                asked = [
-                    group.create_task(self._vote(judge, vote, case, on_call, retry))
-                    for vote in range(len(votes), len(votes) + more)
-                ]
-            votes += [vote.result() for vote in asked]
-            if enough(judge, votes, limit):
-                break
-        return count(judge, votes)
+        async with asyncio.TaskGroup() as group:
+            asked = [
+                group.create_task(self._vote(judge, vote, case, on_call, retry))
+                for vote in range(self._settings.votes)
+            ]
+        return count(judge, [vote.result() for vote in asked])
 
     async def _vote(
         self, judge: Judge, vote: int, case: Case, on_call: OnCall, retry: bool
@@ -350,15 +340,6 @@ def count(judge: Judge, votes: Sequence[Vote]) -> Poll:
     if isinstance(quest, NoVote):
         return Poll({PROGRESS: quest, **rated})
     return Poll({PROGRESS: progress_score(quest, ballots), **rated}, quest)
-
-
-def enough(judge: Judge, votes: Sequence[Vote], limit: int) -> bool:
-    """Whether adaptive voting may stop because two votes agree on all criteria."""
-    cast: list[Sequence[Hashable]] = [_ballots(votes, each.name) for each in judge.rated]
-    if judge.tells_quest:
-        ballots = _quest_ballots(votes)
-        cast.append([b.gist if isinstance(b, QuestVote) else b for b in ballots])
-    return all(settled(ballots, limit) for ballots in cast)
 
 
 def _ballots(votes: Sequence[Vote], criterion: str) -> list[Ballot]:

@@ -124,9 +124,9 @@ def judge_config_id(
         "votes": voting.votes,
         "temperature": voting.temperature,
         "seed": voting.seed,
-        "adaptive": voting.adaptive,
+        "adaptive": False,
         "computed": sorted(computed),
-        # Defaults are omitted, so that ids of earlier versions remain valid.
+        # Constants are included and defaults omitted, so that ids of earlier versions remain valid.
         **dialect.model_dump(exclude_defaults=True),
         **({"thinking": voting.thinking_tokens} if voting.thinking_tokens else {}),
     }

@@ -85,15 +85,6 @@ def too_few_votes(ballots: Sequence[Hashable]) -> NoVote | None:
     return max(NoVote, key=lambda reason: reasons[reason])
 
 
-def settled(ballots: Sequence[Hashable], votes: int) -> bool:
-    """Whether two ballots agree, so that adaptive voting may stop before `votes` ballots.
-
-    They agree on a level, a vote's `gist`, or `insufficient_evidence`; lost votes do not count.
-    """
-    heard = Counter(b for b in ballots if not isinstance(b, NoVote) or b is NoVote.INSUFFICIENT)
-    return len(ballots) >= votes or any(times >= 2 for times in heard.values())
-
-
 def certain(
     level: int, *, judge: str = RAM, source: Literal["computed", "human"] = "computed"
 ) -> CriterionScore:
@@ -123,11 +114,6 @@ class QuestVote:
     @property
     def level(self) -> int:
         return level_of_rise(self.rise)
-
-    @property
-    def gist(self) -> tuple[int, int, int]:
-        """Objectives and level, which must be equal in agreeing votes."""
-        return *self.objectives, self.level
 
 
 def tally_quest(

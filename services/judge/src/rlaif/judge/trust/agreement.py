@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from itertools import product
 
 from pydantic import BaseModel, Field, computed_field
 
@@ -73,21 +72,6 @@ class Confusion(BaseModel):
             known[a] += n
             voted[b] += n
         return known, voted
-
-    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
-    @property
-    def pair_accuracy(self) -> float | None:
-        """Share of pairs with different known levels that votes order correctly; ties count half.
-
-        None if all known levels are equal.
-        """
-        right = total = 0.0
-        cells = [(known, voted, n) for (known, voted), n in self.counts.items()]
-        for (known_a, voted_a, n_a), (known_b, voted_b, n_b) in product(cells, cells):
-            if known_a > known_b:
-                total += n_a * n_b
-                right += n_a * n_b * (1.0 if voted_a > voted_b else 0.5 * (voted_a == voted_b))
-        return right / total if total else None
 
 
 def upper_bound_of_share(right: int, of: int, *, z: float) -> float:

@@ -123,12 +123,6 @@ class JudgeStatistics(BaseModel):
         self.prompt_tokens += record.prompt_tokens or 0
         self.completion_tokens += record.completion_tokens or 0
 
-    def _share(self, *outcomes: str) -> float | None:
-        """Share of the newest calls with one of these outcomes; None without calls."""
-        if not self.recent:
-            return None
-        return sum(outcome in outcomes for outcome in self.recent) / len(self.recent)
-
     @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def abstain_rate(self) -> float | None:
@@ -144,20 +138,10 @@ class JudgeStatistics(BaseModel):
     @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
     @property
     def parse_fail_rate(self) -> float | None:
-        """Share of unreadable answers among the newest 2,000 calls."""
-        return self._share("invalid", "length")
-
-    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
-    @property
-    def cut_off_rate(self) -> float | None:
-        """Share of truncated, unreadable answers; same window."""
-        return self._share("length")
-
-    @computed_field  # type: ignore[prop-decorator]  # unsupported by mypy
-    @property
-    def retry_rate(self) -> float | None:
-        """Share of throttled, refused, failed and timed-out calls; same window."""
-        return self._share("throttled", "refused", "error", "timeout")
+        """Share of unreadable answers among the newest 2,000 calls; None without calls."""
+        if not self.recent:
+            return None
+        return sum(outcome in ("invalid", "length") for outcome in self.recent) / len(self.recent)
 
 
 class Statistics:

@@ -61,11 +61,6 @@ class TokenBudget:
         self._start_day_if_new()
         return self._mine + self._others
 
-    @property
-    def spent_here(self) -> int:
-        self._start_day_if_new()
-        return self._mine
-
     def spend(self, tokens: int) -> None:
         self._start_day_if_new()
         self._mine += tokens

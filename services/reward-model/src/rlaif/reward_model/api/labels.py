@@ -1,24 +1,19 @@
 """REST routes of labels, pairs of the last training, and the training itself."""
 
 from collections.abc import Callable
-from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.judging.quest import Source
 from rlaif.reward_model.api.problems import ready, stored
-from rlaif.reward_model.labels.export import ParquetMissingError, dataset, json_lines, parquet
+from rlaif.reward_model.labels.export import ParquetMissingError, dataset, json_lines
 from rlaif.reward_model.learning.candidate import ComparedPair
 from rlaif.reward_model.status import TrainingStatus
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem
-
-ExportFormat = Annotated[
-    Literal["jsonl", "parquet"], Query(description="JSON lines, or Parquet with pyarrow.")
-]
 
 
 class LabelReport(BaseModel):
@@ -61,18 +56,12 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
     @router.get(
         "/labels/export", tags=["labels"], operation_id="export_labels", response_class=Response
     )
-    # `format` is the name of the query parameter.
-    async def export_labels(format: ExportFormat = "jsonl") -> Response:
-        """Every score object with its provenance, used or not."""
-        entries = ready(training()).entries
-        if format == "jsonl":
-            return StreamingResponse(
-                json_lines(entries()),
-                media_type="application/jsonl",
-                headers={"Content-Disposition": 'attachment; filename="labels.jsonl"'},
-            )
-        return await _download(
-            lambda: parquet(entries()), "labels.parquet", "application/vnd.apache.parquet"
+    async def export_labels() -> Response:
+        """Every score object with its provenance, used or not, as JSON lines."""
+        return StreamingResponse(
+            json_lines(ready(training()).entries()),
+            media_type="application/jsonl",
+            headers={"Content-Disposition": 'attachment; filename="labels.jsonl"'},
         )
 
     @router.get("/preferences", tags=["preferences"], operation_id="list_preferences")
@@ -92,9 +81,12 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
         active = ready(training())
         pairs = [pair.model_dump() for pair in active.pairs]
         columns = list(ComparedPair.model_fields)
-        return await _download(
-            lambda: dataset(active.entries(), pairs, columns), "preferences.zip", "application/zip"
-        )
+        try:
+            data = await stored(lambda: dataset(active.entries(), pairs, columns))
+        except ParquetMissingError as error:
+            raise Problem(501, "no-parquet", "Parquet is not installed", f"{error}.") from error
+        attachment = {"Content-Disposition": 'attachment; filename="preferences.zip"'}
+        return Response(data, media_type="application/zip", headers=attachment)
 
     @router.post(
         "/reward-models", tags=["reward-models"], operation_id="train_reward_model", status_code=202
@@ -115,13 +107,3 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
 
 def _pair_key(pair: ComparedPair) -> str:
     return f"{pair.a} {pair.b}"
-
-
-async def _download(make: Callable[[], bytes], name: str, media_type: str) -> Response:
-    """A file of the export, made in a thread; a problem if that needs Parquet, an extra."""
-    try:
-        data = await stored(make)
-    except ParquetMissingError as error:
-        raise Problem(501, "no-parquet", "Parquet is not installed", f"{error}.") from error
-    attachment = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(data, media_type=media_type, headers=attachment)

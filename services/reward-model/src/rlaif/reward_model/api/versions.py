@@ -17,7 +17,7 @@ from rlaif.contracts.reward_model_rest import (
     UnreadableVersion,
     WatchdogReport,
 )
-from rlaif.contracts.reward_models import GateMetrics, RewardModelManifest
+from rlaif.contracts.reward_models import RewardModelManifest
 from rlaif.reward_model.api.problems import ready, store_problems, stored
 from rlaif.reward_model.champions.examination import compare_versions, examine_version
 from rlaif.reward_model.champions.registry import CorruptRegistryError, Live, ModelRegistry
@@ -93,11 +93,6 @@ def _add_reading(router: APIRouter, training: Training) -> None:
     async def get_reward_model(version: Version) -> RewardModelManifest:
         """One published version."""
         return await stored(registry().manifest, version)
-
-    @router.get("/{version}/metrics", operation_id="get_reward_model_metrics")
-    async def get_reward_model_metrics(version: Version) -> GateMetrics:
-        """Measurements of one version."""
-        return (await stored(registry().manifest, version)).metrics
 
 
 def _add_examining(router: APIRouter, training: Training) -> None:

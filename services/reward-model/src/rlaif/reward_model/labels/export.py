@@ -68,7 +68,7 @@ def parquet(entries: Iterable[Entry], columns: Sequence[str] = ()) -> bytes:
         import pyarrow  # type: ignore[import-untyped]  # no type stubs
         import pyarrow.parquet  # type: ignore[import-untyped]  # no type stubs
     except ImportError as error:
-        raise ParquetMissingError("install pyarrow, or ask for format=jsonl") from error
+        raise ParquetMissingError("install pyarrow, or use labels/export") from error
     rows = [_flat(entry) for entry in entries]
     names = sorted({name for row in rows for name in row if name.startswith("value_")})
     columns = columns or [*entry_of("", why_not=None), *names]

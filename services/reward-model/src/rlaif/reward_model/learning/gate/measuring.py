@@ -16,7 +16,6 @@ from rlaif.reward_model.learning.gate.evaluation import (
     differences,
     expected_calibration_error,
     gain_on,
-    negative_log_likelihood,
     probability,
 )
 from rlaif.reward_model.learning.gate.folds import CrossFit
@@ -73,7 +72,6 @@ class Examination:
         heldout = accuracy_on(pay, self.heldout, seed=self.seed)
         train = accuracy_on(self.train.pay(potential), self.train, seed=self.seed)
         ram = accuracy_on(pay, ram_side(self.heldout), seed=self.seed)
-        labelled = spaced_observations([*self.train.segments, *self.heldout.segments])
         return self.known.model_copy(
             update={
                 "train_accuracy": train.value,
@@ -84,10 +82,8 @@ class Examination:
                 "ram_accuracy": ram.value,
                 "ram_accuracy_high": ram.high,
                 "ram_pairs": ram.pairs,
-                "heldout_nll": negative_log_likelihood(likely, outcomes),
                 "heldout_ece": expected_calibration_error(likely, outcomes),
                 "disagreement": disagreement,
-                "largest_potential": float(np.abs(potential(labelled)).max()),
                 "slopes": slopes(self.folds, seed=self.seed),
                 **self._of_recipe(),
                 **self._against_champion(pay),
