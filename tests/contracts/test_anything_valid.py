@@ -220,7 +220,7 @@ def views(state: HudState) -> list[Callable[[], Any]]:
         lambda: state.environments().model_dump_json(),
         lambda: [row.model_dump_json() for row in state.segments.listing()],
         lambda: [row.model_dump_json() for row in state.models.rejections()],
-        lambda: state.journal.after(0, limit=100).model_dump_json(),
+        lambda: [line.model_dump_json() for line in state.journal.after(0) or ()],
         lambda: state.trainer.steps.view(None).model_dump_json(),
         lambda: llm_view(state.judges, state.trainer).model_dump_json(),
         lambda: calls_view(

@@ -112,7 +112,7 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(pipeline: Pipeline):
     assert not_measured(pipeline) == []
 
     past = past_of(pipeline)
-    assert past["from_step"] == 0
+    assert past["points"][0]["since_step"] == 0
     assert [load["version"] for load in past["loads"]][:1] == [int(version)]
     assert sum(point["episodes"] for point in past["points"]) > 0
     pipeline.kill("hud")

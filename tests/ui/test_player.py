@@ -104,16 +104,3 @@ async def test_a_route_that_is_down_is_named(
     await stage.assistance(down={"dialog": why})
     await chromium.wait_for(says(f"dialog is down: {why}"))
     await shoot("down")
-
-
-async def test_words_of_the_model_stay_words(chromium: Any, hud_url: str, stage: Stage) -> None:
-    await chromium.open(hud_url)
-    title = await chromium.evaluate("document.title")
-    await stage.assistance(down={"dialog": EVIL})
-    await stage.wish(reason=EVIL, wanted=(EVIL,), ending_reason=EVIL)
-    await chromium.wait_for("document.querySelectorAll('#suggestions .calls li').length === 1")
-    assert await chromium.evaluate("document.querySelectorAll('#suggestions img').length") == 0
-    assert EVIL in await chromium.evaluate(
-        "document.querySelector('#suggestions .calls').innerText"
-    )
-    assert await chromium.evaluate("document.title") == title

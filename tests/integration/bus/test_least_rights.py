@@ -100,24 +100,6 @@ async def test_all_that_services_do_is_permitted(bus, guarded_nats, start_worker
     assert "violation" not in caplog.text.lower()
 
 
-DENIED = [
-    *(f"$JS.API.STREAM.{verb}.{CAPTURES}" for verb in ("CREATE", "UPDATE", "DELETE", "PURGE")),
-    "$JS.API.STREAM.CREATE.NEW",
-    f"$JS.API.STREAM.MSG.DELETE.{CAPTURES}",
-    f"$JS.API.CONSUMER.CREATE.{CAPTURES}.exporter.segment.captured",
-    f"$JS.API.CONSUMER.CREATE.{CAPTURES}.another",
-    f"$JS.API.CONSUMER.DURABLE.CREATE.{CAPTURES}.another",
-    f"$JS.API.CONSUMER.DELETE.{CAPTURES}.exporter",
-]
-
-
-@pytest.mark.parametrize("subject", DENIED)
-async def test_what_manages_streams_is_not_permitted(bus, subject):
-    with pytest.raises(nats.errors.TimeoutError):
-        await bus.client.request(subject, b"{}", timeout=0.3)
-    await eventually(lambda: "ermissions" in bus.last_error_note, "NATS says why")
-
-
 async def test_a_consumer_that_stays_cannot_be_made_by_the_way_of_feeds(admin, guarded_nats):
     await admin.align_topology()
     hud = await connect_as(guarded_nats, "hud")

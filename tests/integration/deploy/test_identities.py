@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
-from pathlib import Path
 
 import nats.errors
 import pytest
@@ -20,7 +18,7 @@ from rlaif.storage.probe import probe_store
 from rlaif.storage.s3 import S3Store
 from rlaif.testing.data.events import segment_exported, segment_scored
 from rlaif.testing.servers.nats_server import NatsServer
-from rlaif.testing.servers.s3_server import S3Server
+from rlaif.testing.servers.s3_server import running_s3_server
 from rlaif.testing.waiting import eventually
 
 EXPORTED, SCORED = spec_of(SegmentExported).stream, spec_of(SegmentScored).stream
@@ -101,10 +99,8 @@ Stores = Callable[[str, str], ObjectStore]
 @pytest.fixture(scope="module")
 def stores() -> Iterator[Stores]:
     secrets = {each.name: f"{each.name}-secret" for each in IDENTITIES}
-    with tempfile.TemporaryDirectory(prefix="s3-") as folder:
-        server = S3Server(Path(folder), secrets=secrets)
-        server.start()
-        given, others = server.credentials, secrets
+    with running_s3_server(secrets=secrets) as server:
+        given = server.credentials
 
         def store(identity: str, bucket: str) -> ObjectStore:
             admin = identity == "admin"
@@ -112,16 +108,13 @@ def stores() -> Iterator[Stores]:
                 bucket,
                 endpoint_url=given.endpoint_url,
                 access_key=given.access_key if admin else identity,
-                secret_key=given.secret_key if admin else others[identity],
+                secret_key=given.secret_key if admin else secrets[identity],
                 attempts=1,
             )
 
         for bucket, key in OBJECTS:
             store("admin", bucket).put(key, b"the administrator's")
-        try:
-            yield store
-        finally:
-            server.stop()
+        yield store
 
 
 EPISODES, MODELS = keys.EPISODES_BUCKET, keys.MODELS_BUCKET

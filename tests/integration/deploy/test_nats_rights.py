@@ -14,7 +14,6 @@ import pytest
 
 from rlaif.bus.connection import Bus, connect
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import SegmentExported
 from rlaif.servers.nats_server import find_nats_server
 from rlaif.testing.data.events import segment_exported
@@ -94,22 +93,6 @@ async def test_a_service_publishes_and_counts_on_streams_that_the_bootstrap_made
     async with opened("exporter") as service:
         await service.publisher("exporter").publish(segment_exported())
         await backlog_of(service, SegmentExported, "judge", 1)
-
-
-@pytest.mark.parametrize("forbidden", ["delete_stream", "purge_stream"])
-async def test_a_service_cannot_empty_or_delete_a_stream(opened, forbidden):
-    async with opened("admin") as admin, opened("exporter") as service:
-        await admin.align_topology()
-        await admin.publisher("exporter").publish(segment_exported())
-        with pytest.raises(Exception, match=r"(?i)timeout|permission"):
-            await getattr(service.jetstream, forbidden)(spec_of(SegmentExported).stream)
-        await backlog_of(admin, SegmentExported, "judge", 1)
-
-
-async def test_a_service_cannot_make_streams(opened):
-    async with opened("exporter") as service:
-        with pytest.raises(Exception, match=r"(?i)timeout|permission"):
-            await service.jetstream.add_stream(name="OTHER", subjects=["other"])
 
 
 async def test_nobody_is_let_in_without_a_password(port, opened):

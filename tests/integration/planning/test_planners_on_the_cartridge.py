@@ -161,21 +161,6 @@ async def test_a_malicious_planner_does_no_harm_and_is_counted(
     assert outcomes["ok"] >= 1
 
 
-async def test_no_malicious_answer_counts_as_a_button(emulator: Emulator, found: Found) -> None:
-    def suggested(ask: AskingPlanner) -> list[Any]:
-        replies = []
-        for moment, state in found:
-            emulator.load_state(state)
-            replies.append(ask(read_blocks(emulator), moment, "suggestion"))
-        return replies
-
-    replies, _ = await _asked(ChatServer(MaliciousPlanner(7)).app(), suggested)
-    assert {reply.outcome for reply in replies} == {"invalid"}
-    assert all(reply.suggestion is None and reply.plan is None for reply in replies)
-    replies, _ = await _asked(_expert(), suggested)
-    assert {reply.outcome for reply in replies} == {"ok"}
-
-
 def test_doing_nothing_and_pressing_a_alone_solve_no_puzzle(
     emulator: Emulator, found: Found
 ) -> None:

@@ -102,13 +102,6 @@ async def test_the_screen_is_the_newest_frame_with_an_etag(
     assert third.status_code == 200
 
 
-async def test_events_are_paged_by_id(client: httpx.AsyncClient, state: HudState) -> None:
-    add_scored(state, "segment-1", "segment-2", "segment-3")
-    body = (await client.get("/api/v1/events", params={"after": 1, "limit": 1})).json()
-    assert [line["id"] for line in body["items"]] == [2]
-    assert (body["last_id"], body["gap"], body["epoch"]) == (3, False, "e")
-
-
 async def test_a_segment_comes_with_manifest_score_and_picture_links(
     client: httpx.AsyncClient, state: HudState, file_store: FileStore
 ) -> None:
@@ -142,7 +135,6 @@ async def test_a_score_that_is_gone_is_said_to_be(
         ("/api/v1/segments/Episode/segment-1", 422, "invalid-request"),
         ("/api/v1/segments?limit=501", 422, "invalid-request"),
         ("/api/v1/segments?cursor=%25", 400, "invalid-cursor"),
-        ("/api/v1/events?after=-1", 422, "invalid-request"),
     ],
 )
 async def test_a_wrong_request_is_a_problem(

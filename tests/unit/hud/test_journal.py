@@ -11,5 +11,5 @@ def written(lines: int, *, keep: int = 1000) -> Journal:
 
 def test_a_reader_that_missed_dropped_lines_is_told() -> None:
     journal = written(10, keep=3)
-    assert journal.after(5, limit=10).gap
-    assert not journal.after(7, limit=10).gap
+    assert journal.after(6) is None
+    assert [line.id for line in journal.after(7) or ()] == [8, 9, 10]

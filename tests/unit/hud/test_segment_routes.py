@@ -206,7 +206,7 @@ async def test_the_page_says_what_the_trainer_noted_and_what_each_part_of_the_sc
     body = (await client.get(ONE)).json()
     assert body["capture"]["rooms"] == [{"group": 0, "room": 119, "name": "Seedling"}]
     assert body["rubric"][0]["criterion"] == "progress"
-    steps = (await client.get(body["steps_url"])).json()["steps"]
+    steps = (await client.get(f"{ONE}/steps")).json()["steps"]
     assert [(each["game"], each["model"]) for each in steps] == [(0.0, None), (0.5, None)]
 
 

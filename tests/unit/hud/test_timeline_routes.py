@@ -76,11 +76,6 @@ async def test_the_points_of_a_run_are_a_table(client: httpx.AsyncClient, state:
     assert (second["min.milestones"], second["reward_model_version"]) == ("3.0", "")
 
 
-async def test_a_run_without_a_history_has_no_table(client: httpx.AsyncClient) -> None:
-    answer = await client.get("/api/v1/history.csv", params={"run": "r-none"})
-    assert (answer.status_code, answer.json()["type"]) == (404, "/problems/run-not-found")
-
-
 def origin(**settings: str) -> RunProvenance:
     return RunProvenance(
         seed=7, game="seedling-vale", settings=settings, command="rlaif train", commit=None,

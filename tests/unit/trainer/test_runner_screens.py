@@ -125,6 +125,18 @@ def test_all_runners_are_told_with_their_signs_of_life(tmp_path: Path) -> None:
         each.close()
 
 
+def test_a_runner_without_a_heartbeat_is_silent(tmp_path: Path) -> None:
+    shown_by(tmp_path, 1)
+    players = PlayersFile.create(tmp_path / "1.where", 1)
+    players.beat()
+    players.data["alive"] -= int(60e9)
+    screens = RunnerScreens()
+    screens.update(tmp_path)
+    told = screens.environments("run-1", NOW)
+    assert told is not None
+    assert told.runners[0].silent_seconds >= 60
+
+
 def test_newer_pictures_are_given_once_with_the_environment_that_they_show(tmp_path: Path) -> None:
     screens = RunnerScreens()
     shown_by(tmp_path, 1)

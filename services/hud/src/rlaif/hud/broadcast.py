@@ -147,12 +147,12 @@ class Broadcast:
             self.hub.send_sections(sections, now=now)
 
     def _send_events(self) -> None:
-        news = self.state.journal.after(self._sent_event_id, limit=MAX_EVENTS_PER_TICK + 1)
-        self._sent_event_id = news.last_id
-        if news.gap or len(news.items) > MAX_EVENTS_PER_TICK:
+        news = self.state.journal.after(self._sent_event_id)
+        self._sent_event_id = self.state.journal.last_id
+        if news is None or len(news) > MAX_EVENTS_PER_TICK:
             self.hub.resync()
         else:
-            self.hub.send_events(news.items)
+            self.hub.send_events(news)
 
     def _send_frame(self, shown: ShownFrame | None) -> bool:
         if shown is not None:

@@ -326,7 +326,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--film", action="store_true", help="film the best of some episodes")
     add("--recorded", type=whole(), default=0, metavar="N", help="film the N best episodes that "
         "the run recorded in training, instead of playing new ones")  # fmt: skip
-    add("--format", choices=("mp4", "webm", "webp"), default="mp4", help="format of films without "
+    add("--format", choices=("mp4", "webp"), default="mp4", help="format of films without "
         "a file name (default: %(default)s)")  # fmt: skip
     add("--scale", type=whole(1, 16), default=3, help="screen pixels per game pixel "
         "(default: %(default)s)")  # fmt: skip

@@ -155,7 +155,6 @@ def differing(figures: Iterable[tuple[str, str]]) -> list[str]:
 def impossible(state: Any) -> list[str]:
     """Return contradictions in one body of `/api/v1/state`."""
     found = [*_of_loop(state), *_of_run(state)]
-    found += [*_of_search(state["search"]), *_of_curriculum(state["curriculum"])]
     for row in state["segments"]:
         found += _of_segment(row)
     return found
@@ -191,42 +190,6 @@ def _of_run(state: Any) -> list[str]:
         total = sum(reward["parts"].values())
         told.append(("reward parts", abs(total - reward["total"]) < 1e-6 * (1 + abs(total))))
     return _failed(*told)
-
-
-def _of_search(search: Any) -> list[str]:
-    if search is None:
-        return []
-    nodes = {row["node"]: row for row in search["tree"]}
-    told = sum(len(row["marks"]) + row["marks_left_out"] for row in search["tree"])
-    after = [
-        nodes[row["parent"]]["frames"] <= row["frames"]
-        for row in search["tree"]
-        if row["parent"] in nodes
-    ]
-    parents = {row["parent"] for row in search["tree"]} - {None}
-    return _failed(
-        ("a find has a parent that is not reported", parents <= nodes.keys()),
-        ("a find was made before the one that it came out of", all(after)),
-        ("more marks in the tree than were found", told <= search["marks"]),
-        ("found after the search", (search["found_seconds"] or 0) <= search["seconds"]),
-        (
-            "a node above the highest",
-            all(row["level"] <= search["level"] for row in nodes.values()),
-        ),
-    )
-
-
-def _of_curriculum(told: Any) -> list[str]:
-    if told is None:
-        return []
-    mastered = sum(row["frontier"] == 0 for row in told["segments"])
-    return _failed(
-        (
-            "more segments reported than exist",
-            len(told["segments"]) <= told["all_segments"],
-        ),
-        ("mastered segments", mastered <= told["mastered"] <= told["all_segments"]),
-    )
 
 
 def _of_segment(row: Any) -> list[str]:

@@ -76,12 +76,8 @@ class NatsServer(ServerProcess):
 @pytest.fixture(scope="session")
 def nats_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
     """The session's nats-server. A test that kills it starts it again before it ends."""
-    server = NatsServer(tmp_path_factory.mktemp("nats"))
-    server.start()
-    try:
+    with NatsServer(tmp_path_factory.mktemp("nats")) as server:
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture(scope="session")
@@ -130,12 +126,9 @@ def guarded_nats(tmp_path: Path) -> Iterator[NatsServer]:
     The user `admin` has all permissions, a service those in `rlaif.servers.identities`; `url_of`
     returns the URL of each.
     """
-    server = NatsServer(tmp_path, more=f"authorization {{\n{nats_users(lambda name: name)}}}")
-    server.start()
-    try:
+    users = f"authorization {{\n{nats_users(lambda name: name)}}}"
+    with NatsServer(tmp_path, more=users) as server:
         yield server
-    finally:
-        server.stop()
 
 
 def free_ports(count: int) -> list[int]:

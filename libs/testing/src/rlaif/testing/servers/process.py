@@ -6,6 +6,7 @@ import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
+from typing import Self
 
 STOP_SECONDS = 10.0
 _TRIES = 3
@@ -44,6 +45,13 @@ class ServerProcess(ABC):
                     raise RuntimeError(f"{error}; its log:\n{text}") from error
                 # Another process may have taken a port between choosing and binding it.
                 self._choose_ports()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def stop(self) -> None:
         """Terminate it gracefully, by force after 10 s; no effect if it is not running."""

@@ -81,16 +81,16 @@ class S3Server(ServerProcess):
 
 
 @contextmanager
-def running_s3_server(*, tls: TlsFiles | None = None) -> Iterator[S3Server]:
+def running_s3_server(
+    *, tls: TlsFiles | None = None, secrets: Mapping[str, str] | None = None
+) -> Iterator[S3Server]:
     """A running server on a fresh folder."""
     # Not tmp_path: the path of a socket is limited to 107 characters.
-    with tempfile.TemporaryDirectory(prefix="s3-") as folder:
-        server = S3Server(Path(folder), tls=tls)
-        server.start()
-        try:
-            yield server
-        finally:
-            server.stop()
+    with (
+        tempfile.TemporaryDirectory(prefix="s3-") as folder,
+        S3Server(Path(folder), tls=tls, secrets=secrets) as server,
+    ):
+        yield server
 
 
 @pytest.fixture(scope="session")

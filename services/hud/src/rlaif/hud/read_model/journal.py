@@ -17,7 +17,7 @@ from rlaif.contracts.events import (
     SegmentExported,
     SegmentScored,
 )
-from rlaif.hud.read_model.views import EventsPage, JournalEntry, ScreenSwitch
+from rlaif.hud.read_model.views import JournalEntry, ScreenSwitch
 
 Level = Literal["info", "warning"]
 Line = tuple[str, Level, str | None]
@@ -51,12 +51,12 @@ class Journal:
     def latest(self, count: int) -> tuple[JournalEntry, ...]:
         return tuple(self._lines)[-count:]
 
-    def after(self, last_seen: int, *, limit: int) -> EventsPage:
-        items = tuple(line for line in self._lines if line.id > last_seen)[:limit]
+    def after(self, last_seen: int) -> tuple[JournalEntry, ...] | None:
+        """The lines after an id, oldest first; None if some of them are no longer in memory."""
         oldest = self._lines[0].id if self._lines else self.last_id + 1
-        return EventsPage(
-            epoch=self.epoch, items=items, gap=last_seen + 1 < oldest, last_id=self.last_id
-        )
+        if last_seen + 1 < oldest:
+            return None
+        return tuple(line for line in self._lines if line.id > last_seen)
 
 
 def sentence(data: EventData, *, replaced: int | None = None) -> Line:

@@ -170,7 +170,6 @@ class HudState:
             epoch=self.journal.epoch,
             build=self._build,
             taken_at=now,
-            last_event_id=self.journal.last_id,
             events=self.journal.latest(EVENTS_SHOWN),
             **{name: self.sections.make(name) for name in SECTIONS},
         )

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from rlaif.hud.read_model.views import Section, Snapshot
 
 SECTIONS = tuple(
-    name
-    for name in Snapshot.model_fields
-    if name not in ("epoch", "build", "taken_at", "last_event_id", "events")
+    name for name in Snapshot.model_fields if name not in ("epoch", "build", "taken_at", "events")
 )
 """The fields of a snapshot that are sent again when they change."""
 

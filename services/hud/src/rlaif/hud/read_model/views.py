@@ -410,22 +410,12 @@ class JournalEntry(View):
     level: Literal["info", "warning"] = "info"
 
 
-class EventsPage(View):
-    """Lines of the event log after an id, oldest first."""
-
-    epoch: str = Field(description="Changes when the HUD restarts; ids start again then.")
-    items: tuple[JournalEntry, ...]
-    gap: bool = Field(description="Whether requested lines are no longer in memory.")
-    last_id: int
-
-
 class Snapshot(View):
     """The whole content of the page at one time."""
 
     epoch: str = Field(description="Changes when the HUD restarts.")
     build: str = Field(description="Identifies the page's files: another one is a new version.")
     taken_at: datetime
-    last_event_id: int
     run: RunView | None
     reward: RewardBreakdown | None
     map: MapView | None

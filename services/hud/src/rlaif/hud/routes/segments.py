@@ -207,8 +207,6 @@ def _detail(
         judges=detail.judge_cards(score) if score else (),
         capture=capture,
         capture_problem=capture_problem,
-        steps_url=f"{path}/steps",
-        pack_url=f"{path}/pack",
         pictures_are="every step" if manifest.film else "some steps",
         video_url=f"{path}/video.webp" if manifest.film else None,
     )

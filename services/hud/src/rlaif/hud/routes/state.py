@@ -19,7 +19,7 @@ from rlaif.hud.read_model.history.runs import RunDetail, RunView, run_detail
 from rlaif.hud.read_model.history.views import HistoryView, LoadsView, ScorePointsView
 from rlaif.hud.read_model.llm import CallsView, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.read_model.views import EventsPage, PaidStepsView, Snapshot, User
+from rlaif.hud.read_model.views import PaidStepsView, Snapshot, User
 from rlaif.hud.routes.stored import NO_STORE, unless_cached
 from rlaif.hud.routes.system import connected
 from rlaif.hud.upstream import Upstream, forwarding_router
@@ -55,14 +55,6 @@ def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
             raise Problem(404, "no-screen-yet", "No screen yet", "No trainer has sent a frame yet.")
         headers = {"ETag": f'"{state.journal.epoch}-{frame.sequence}"', "Cache-Control": "no-cache"}
         return unless_cached(request, frame.picture, frame.codec.media_type, headers)
-
-    @router.get("/events", operation_id="list_events")
-    async def list_events(
-        after: Annotated[int, Query(ge=0, description="Id of the last line seen.")] = 0,
-        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of lines.")] = 200,
-    ) -> EventsPage:
-        """Lines of the event log after an id, oldest first."""
-        return state.journal.after(after, limit=limit)
 
     return router
 

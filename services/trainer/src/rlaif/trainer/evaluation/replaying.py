@@ -68,7 +68,7 @@ def show(
     return True
 
 
-Format = Literal["mp4", "webm", "webp"]
+Format = Literal["mp4", "webp"]
 
 
 class _Coding(NamedTuple):
@@ -81,13 +81,6 @@ class _Coding(NamedTuple):
 
 _CODINGS: dict[Format, _Coding] = {
     "mp4": _Coding("libx264", "yuv420p", 60, {"crf": "20", "preset": "veryfast"}, {}),
-    "webm": _Coding(
-        "libvpx-vp9",
-        "yuv420p",
-        60,
-        {"crf": "30", "b:v": "0", "deadline": "realtime", "cpu-used": "8"},
-        {},
-    ),
     # An animation for web pages: lossless, in an endless loop.
     "webp": _Coding("libwebp_anim", "bgra", 12, {"lossless": "1"}, {"loop": "0"}),
 }
@@ -110,8 +103,7 @@ def film(
     """Write a film of an episode atomically; returns its number of pictures.
 
     Pictures are shown for as long as in the game, waits included, `speed` times faster; those above
-    the format's picture rate are left out. mp4 is H.264, webm VP9, webp lossless. Raises as
-    `pictures` does.
+    the format's picture rate are left out. mp4 is H.264, webp lossless. Raises as `pictures` does.
     """
     import av
 

@@ -27,7 +27,6 @@ from rlaif.hud.read_model.history.views import (
     HeadlineView,
     HistoryView,
     LoadsView,
-    RunName,
     ScorePointsView,
 )
 
@@ -76,20 +75,15 @@ class History:
 
     def view(self, run_id: str | None, *, points: int) -> HistoryView:
         run = self.run(run_id)
-        kept = run.points if run else []
         control = counterpart(run, self._runs.values()) if run else None
         return HistoryView(
             run_id=run.run_id if run else run_id,
-            from_step=kept[0].since_step if kept else None,
-            to_step=kept[-1].env_step if kept else None,
-            kept_points=len(kept),
-            points=tuple(thinned(kept, points)),
+            points=tuple(thinned(run.points if run else [], points)),
             loads=tuple(run.loads) if run else (),
             starts=tuple(run.starts) if run else (),
             evaluations=tuple(run.evaluations) if run else (),
             control=tuple(control.evaluations) if control else (),
             changes=tuple(self._changes),
-            runs=tuple(_name_of(each) for each in self._runs.values()),
         )
 
     def runs(self) -> list[RunView]:
@@ -132,17 +126,6 @@ class History:
             return False
         self._changes = [*self._changes, change][-MAX_CHANGES:]
         return True
-
-
-def _name_of(run: RunStory) -> RunName:
-    return RunName(
-        run_id=run.run_id,
-        env_step=run.step,
-        judged=run.judged,
-        recipe=run.recipe,
-        loads=len(run.loads),
-        last_at=run.at,
-    )
 
 
 def _state(change: ChampionChanged) -> dict[str, Any]:

@@ -28,26 +28,10 @@ class StartMark(View):
     at: datetime
 
 
-class RunName(View):
-    """A run with a history."""
-
-    run_id: str
-    env_step: int
-    judged: bool | None = Field(description="Whether reward models are used in it.")
-    recipe: str | None = Field(
-        description="Runs of one recipe differ only in the judges and the seed."
-    )
-    loads: int
-    last_at: datetime | None
-
-
 class HistoryView(View):
     """The history of a run, and of the champion over all runs."""
 
     run_id: str | None = Field(description="Null before the first report.")
-    from_step: int | None = Field(description="First step of the points in memory.")
-    to_step: int | None
-    kept_points: int = Field(description="Points in memory; `points` are merged from them.")
     points: tuple[Point, ...]
     loads: tuple[LoadMark, ...]
     starts: tuple[StartMark, ...]
@@ -60,7 +44,6 @@ class HistoryView(View):
     changes: tuple[ChampionChanged, ...] = Field(
         description="Changes of the champion or its pin, oldest first; the newest 300."
     )
-    runs: tuple[RunName, ...] = Field(description="Oldest first.")
 
 
 class LoadView(View):

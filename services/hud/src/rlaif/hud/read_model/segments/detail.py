@@ -166,8 +166,6 @@ class SegmentDetail(View):
     judges: tuple[JudgeCard, ...]
     capture: CaptureView | None = Field(description="The trainer's record.")
     capture_problem: str | None = Field(description="Why it cannot be read.")
-    steps_url: str
-    pack_url: str = Field(description="All pictures in one object.")
     pictures_are: Literal["every step", "some steps"]
     video_url: str | None = Field(description="Null without a film.")
 
