@@ -31,16 +31,15 @@ _DEAD = spec_of(DeadLetter).stream
 _ACKS = ("", "*.*.")
 """Tokens before the stream in the two formats of acknowledgement subjects."""
 
-_WRITE = ["s3:PutObject", "s3:DeleteObject"]
-
 
 @dataclass(frozen=True)
 class Objects:
-    """Prefixes of a bucket's objects that may be read, and of those that may also be changed."""
+    """Prefixes of a bucket's objects: that may be read, also changed, or only deleted."""
 
     bucket: str
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
+    delete: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,14 @@ IDENTITIES: tuple[Identity, ...] = (
     ),
     Identity(
         "exporter",
-        (Objects(EPISODES_BUCKET, read=("captures/", "keyframes/"), write=(SEGMENTS,)),),
+        (
+            Objects(
+                EPISODES_BUCKET,
+                read=("captures/", "keyframes/"),
+                write=(SEGMENTS,),
+                delete=("captures/", "rejudged/", "scores/"),  # retention
+            ),
+        ),
         follows=(_DEAD,),
     ),
     Identity(
@@ -209,7 +215,9 @@ def _statements(objects: Objects) -> Iterator[dict[str, object]]:
     arn = f"arn:aws:s3:::{objects.bucket}"
     write = (*objects.write, SCRATCH) if objects.write else ()
     read = (*objects.read, *write, SCRATCH)
-    for actions, prefixes in ((["s3:GetObject"], read), (_WRITE, write)):
+    allowed = {"GetObject": read, "PutObject": write, "DeleteObject": (*write, *objects.delete)}
+    for action, prefixes in allowed.items():
+        actions = [f"s3:{action}"]
         if prefixes:
             resources = [f"{arn}/{prefix}*" for prefix in dict.fromkeys(prefixes)]
             yield {"Effect": "Allow", "Action": actions, "Resource": resources}
