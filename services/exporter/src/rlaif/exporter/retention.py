@@ -61,7 +61,7 @@ class _Pass:
                 self.old.setdefault((part, segment), []).extend(found)
 
     def free(self, kind: Kept) -> list[str]:
-        """Keys of the old captures, or scores, that nobody needs."""
+        """Keys of the old captures, or scores, that are not needed any more."""
         due = (found for each, found in self.due.items() if each[0] == kind and self._free(*each))
         return sorted(chain.from_iterable(due))
 
