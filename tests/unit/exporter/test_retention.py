@@ -1,4 +1,4 @@
-"""Segments are deleted after some days; then their captures and scores, once they are not needed."""
+"""Segments are deleted after some days, then their captures and scores, once not needed."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
