@@ -81,7 +81,7 @@ export CHECK_PYTHON
 .PHONY: help setup setup-dev demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage test-chaos chaos soak \
         test-quick test-serverless test-oldest test-newest test-floors floors lock audit check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
-        bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner memory-flat simulate-month plots study \
+        bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-overhead bench-hud bench-planner memory-flat simulate-month plots study \
         notebook-test live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
 define HELP
@@ -359,9 +359,6 @@ bench-loop: $(VENV)/.ready-dev ## Measure the time from a captured segment to a 
 
 bench-rm: $(VENV)/.ready-dev ## Measure the reward model and its gate on played segments (BENCH_ARGS="--share 0.1")
 	@$(BIN)/python benchmarks/bench_rm.py $(BENCH_ARGS)
-
-bench-labels: $(VENV)/.ready-dev ## Measure start and training rounds of the reward model with 100,000 scores
-	@$(BIN)/python benchmarks/bench_labels.py $(BENCH_ARGS)
 
 simulate-month: $(VENV)/.ready-dev ## Measure memory, start, look-up and listing over a month of 2.6 million segments, in virtual time
 	@$(BIN)/python benchmarks/simulate_month.py $(BENCH_ARGS)

@@ -18,6 +18,8 @@ Times are in seconds, the slowest unless stated otherwise; memory is the peak re
 far, in MB. Exit code 0 if that is at 100 % at most 1.2 times as large as at 50 %.
 """
 
+import hashlib
+import json
 import multiprocessing
 import sys
 import time
@@ -30,16 +32,31 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
-from bench_labels import CONFIG, ENVIRONMENTS, LOOKS, Writer, ids_of, most_labels
+import numpy as np
 from outcome import begin, finish, parser_of, say
 
 from rlaif.contracts.catalog import envelop
+from rlaif.contracts.game.observation import LAYOUT_VERSION, OBSERVATION_SIZE
+from rlaif.contracts.game.segments import StoredFile
+from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
+from rlaif.contracts.judging.scores import CRITERIA, CriterionScore, ScoreRecord
 from rlaif.service.paging import PageRequest
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectStore
 from rlaif.testing.data.events import segment_captured, segment_exported, segment_scored
+from rlaif.testing.data.judging.scored_segments import npy_bytes
+from rlaif.testing.data.judging.scores import judge_call, score_record
+from rlaif.testing.data.judging.segments import segment_manifest
 
 SHARES = (0.1, 0.5, 1.0)
+ENVIRONMENTS = 8
+SEGMENTS_OF_AN_EPISODE = 30
+STEPS = 75
+VARIANTS = 64
+"""Scores and observations of different content; segments share them."""
+
+LOOKS = 20
+CONFIG = "c0123456789abcdef"
 MAX_GROWTH = 1.2
 HELD = 190_000
 """Segments whose events the streams hold, at 160 MiB each."""
@@ -60,6 +77,14 @@ FOLDERS: tuple[KeysOf, ...] = (
 """Also in key order."""
 
 
+def ids_of(number: int) -> tuple[str, str]:
+    """(episode id, segment id) of the n-th segment: environments alternate."""
+    index, environment = divmod(number, ENVIRONMENTS)
+    episode, segment = divmod(index, SEGMENTS_OF_AN_EPISODE)
+    episode_id = f"r260301090000-0-{environment // 4}-{environment % 4}-{episode:05d}"
+    return episode_id, f"{episode_id}-s{segment:05d}"
+
+
 def keys_at(keys_of: KeysOf, count: int, place: int) -> list[str]:
     """Ids of the segment at an index in key order."""
     return keys_of(*ids_of(number_at(count, place)))
@@ -69,6 +94,79 @@ def number_at(count: int, place: int) -> int:
     """The segments of an environment are consecutive."""
     environment, index = divmod(place, count // ENVIRONMENTS)
     return index * ENVIRONMENTS + environment
+
+
+class Writer:
+    """Writes scored segments like the exporter and the judge; contents repeat."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        rng = np.random.default_rng(0)
+        self._scores = [score_of(rng).model_dump_json().encode() for _ in range(VARIANTS)]
+        self._observations = [self._observe(rng, place) for place in range(VARIANTS)]
+
+    def write(self, episode_id: str, segment_id: str) -> str:
+        """Write a score; return its key."""
+        place, data = self._manifest(episode_id, segment_id)
+        key = keys.score(CONFIG, segment_id)
+        score = self._scores[place]
+        for old, new in (
+            (b"segment-1", segment_id.encode()),
+            (b"episode-1", episode_id.encode()),
+            (b"0" * 64, hashlib.sha256(data).hexdigest().encode()),
+        ):
+            score = score.replace(old, new)
+        self._store.put(key, score)
+        return key
+
+    def write_manifest(self, episode_id: str, segment_id: str) -> None:
+        """Write the objects that the score references."""
+        _, data = self._manifest(episode_id, segment_id)
+        self._store.put(keys.manifest(episode_id, segment_id), data)
+
+    def _manifest(self, episode_id: str, segment_id: str) -> tuple[int, bytes]:
+        place = int(hashlib.sha256(segment_id.encode()).hexdigest(), 16) % VARIANTS
+        began = STEPS * int(segment_id[-5:])
+        manifest = segment_manifest(
+            episode_id, segment_id, self._observations[place], steps=STEPS,
+            layout_version=LAYOUT_VERSION, start_step=began, env_step=began,
+        )  # fmt: skip
+        return place, manifest.model_dump_json().encode()
+
+    def _observe(self, rng: np.random.Generator, place: int) -> StoredFile:
+        data = npy_bytes(rng.random((STEPS, OBSERVATION_SIZE), np.float32))
+        key = f"shared/{place}/observations.npy"
+        self._store.put(key, data)
+        return StoredFile(key=key, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
+
+
+def score_of(rng: np.random.Generator) -> ScoreRecord:
+    """A score with nine calls, their answers and reasons; a template without ids."""
+    levels = {name: int(rng.integers(0, 3)) for name in CRITERIA}
+    words = ("the player walks to the door of the house", "and then back past the well")
+    said = " ".join(words[int(rng.integers(2))] for _ in range(28))
+    answer = json.dumps({"rationale": said, **levels})
+    start, end = (QuestPosition(objective=1 + int(rng.integers(4)), distance=6) for _ in range(2))
+    return score_record(
+        judge_config=CONFIG,
+        criteria={
+            name: CriterionScore(value=level / 2, votes=(level,) * 3, agreement=1.0, judge="state")
+            for name, level in levels.items()
+        },
+        calls=tuple(
+            judge_call(
+                judge=judge, vote=vote, seed=vote, prompt_sha256="1" * 64, rationale=said,
+                system_sha256="2" * 64, engine="vllm", answer=answer, prompt_tokens=2400,
+                completion_tokens=90, finish_reason="stop", status=200,
+            )
+            for judge in ("state", "dialog", "vision")
+            for vote in range(3)
+        ),
+        truth=levels,
+        quest=QuestProgress(
+            start=start, end=end, objectives=18, votes=3, agreement=1.0, judge="state"
+        ),
+    )  # fmt: skip
 
 
 class MonthStore:
@@ -144,10 +242,12 @@ def hud(counts: Sequence[int]) -> Iterator[Row]:
 def reward_model(counts: Sequence[int]) -> Iterator[Row]:
     import rlaif.reward_model.app  # noqa: F401
     from rlaif.reward_model.labels.label_log import LabelLog
+    from rlaif.reward_model.settings import RewardModelSettings
 
+    most_labels = int(RewardModelSettings.model_fields["most_labels"].default)
     for count in counts:
         store = MonthStore(count)
-        log = LabelLog(store.port, judge_config=None, most_labels=most_labels())
+        log = LabelLog(store.port, judge_config=None, most_labels=most_labels)
         start, looks = seconds(partial(log.read_new, full=True)), []
         for first in range(count, count + LOOKS * ENVIRONMENTS, ENVIRONMENTS):
             store.count = first + ENVIRONMENTS

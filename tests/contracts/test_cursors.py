@@ -18,7 +18,6 @@ from rlaif.judge.api import build_router as judge_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
 from rlaif.judge.settings import JudgeSettings
-from rlaif.reward_model.api.labels import build_router as reward_model_router
 from rlaif.reward_model.api.review import build_review_router
 from rlaif.reward_model.api.versions import build_versions_router
 from rlaif.reward_model.champions.registry import ModelRegistry
@@ -77,7 +76,6 @@ def reward_model(store: ObjectStore) -> FastAPI:
     )
     desk = Review(training, votes, ScoreReader(store), now=lambda: NOW)
     return app_of(
-        reward_model_router(lambda: training),
         build_versions_router(lambda: training, RewardHackingMonitor),
         build_review_router(lambda: desk),
     )

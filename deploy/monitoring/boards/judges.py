@@ -107,7 +107,6 @@ JUDGES = Dashboard(
                 "Tokens per label",
                 {
                     "avg(rlaif_judge_tokens_per_label)": "of a label",
-                    "avg(rlaif_judge_tokens_per_useful_label)": "of a useful label",
                     "max(rlaif_judge_tokens_today)": "today",
                 },
             ),

@@ -103,18 +103,6 @@ async def test_what_the_ram_ties_goes_to_the_judge_that_sees_pictures(
     assert 'rlaif_judge_comparison_consistency_ratio{judge="vision"} 1.0' in text
 
 
-@pytest.mark.parametrize("data", [b"\x00 no list", b'{"pairs": 7}', b"x" * 300_000])
-async def test_a_broken_list_costs_no_score_and_no_other_comparison(
-    pipeline: Pipeline, start_judge: Any, data: bytes
-) -> None:
-    pipeline.models.put(keys.WANTED_COMPARISONS, data)
-    await start_judge(compare_share=1.0)
-    await pipeline.score(*range(4))
-    assert pipeline.scored() == 4
-    assert pipeline.compared()
-    assert await pipeline.bus.dead_letters() == []
-
-
 async def test_a_vision_route_that_fails_costs_comparisons_and_no_score(
     pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:

@@ -76,28 +76,6 @@ async def test_an_exported_segment_is_scored_and_told(
     assert (health["calls"], health["failures"]) == (3, 0)
 
 
-async def test_an_outage_leaves_no_score_and_the_segment_is_scored_when_it_ends(
-    pipeline: Pipeline, start_judge: Any, stand_in: Any
-) -> None:
-    await stand_in.fail("puzzle/500:1")
-    client = await start_judge()
-    await pipeline.export(write_segment(pipeline.store))
-
-    async def retried() -> bool:
-        text = (await client.get("/metrics")).text
-        return 'outcome="retried"' in text
-
-    await eventually(retried, "the event was given back")
-    assert pipeline.scores() == []
-    await stand_in.fail("")
-    (record,) = await pipeline.wait_for_scores(1)
-    await pipeline.wait_until_idle()
-    assert "unavailable" not in record.abstentions.values()
-    assert {call.outcome for call in record.calls} == {"ok"}
-    assert len(await pipeline.events()) == 1
-    assert await pipeline.bus.dead_letters() == []
-
-
 async def test_a_segment_told_of_many_times_has_one_score_and_one_event(
     pipeline: Pipeline, start_judge: Any, stand_in: Any
 ) -> None:
@@ -136,23 +114,6 @@ async def test_two_judges_share_the_work_without_a_second_score(
     assert len({record.segment_id for record in records}) == len(records) == 6
     assert len(await pipeline.events()) == 6
     assert await stand_in.calls() == 54
-
-
-async def test_a_judge_that_answers_garbage_is_left_out_and_the_others_score_provisionally(
-    pipeline: Pipeline, start_judge: Any, stand_in: Any
-) -> None:
-    await stand_in.fail("vision/garbage:1")
-    await start_judge()
-    await pipeline.export(write_segment(pipeline.store))
-    (record,) = await pipeline.wait_for_scores(1)
-    await pipeline.wait_until_idle()
-    assert record.abstentions["novelty"] == "route_unreadable"
-    assert record.distrusted == ("vision",), "the score is provisional"
-    assert "novelty" not in record.criteria
-    assert record.weighted is not None
-    assert [call for call in record.calls if call.judge == "vision"] == [], "it is known unreadable"
-    (event,) = await pipeline.events()
-    assert "novelty" in event.abstained
 
 
 async def test_a_corrupt_segment_is_a_dead_letter_and_never_scored(

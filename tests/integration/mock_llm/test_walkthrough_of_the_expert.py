@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlaif.contracts.judging.quest import SAME_PLACE
 from rlaif.mock_llm.expert.progress import Known, quest_position
 
 SEGMENT = 75
@@ -77,14 +76,3 @@ def test_the_position_rises_with_the_time(quest_positions: list[Any]) -> None:
     ranks = _ranks(positions)
     correlation = np.corrcoef(ranks, np.arange(len(ranks)))[0, 1]
     assert correlation >= 0.995  # 0.999 when this was written
-
-
-def test_segments_rise_and_played_backwards_they_fall(quest_positions: list[Any]) -> None:
-    positions = [found.position for found in quest_positions][::SEGMENT]
-    rises = np.diff(positions)
-    backwards = np.diff(positions[::-1])
-    up, down = np.mean(rises > SAME_PLACE), np.mean(rises < -SAME_PLACE)
-    assert up >= 0.7
-    assert down <= 0.1
-    assert np.mean(backwards > SAME_PLACE) == pytest.approx(down)
-    assert positions[-1] - positions[0] > 16

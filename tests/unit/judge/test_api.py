@@ -190,11 +190,3 @@ async def test_the_prompt_of_a_game_has_its_guide_and_asks_for_its_quest(
     assert "objective_start" not in plain["answer_schema"]["properties"]
     assert "objective_start" in briefed["answer_schema"]["properties"]
     assert "## Objectives" in briefed["system"]
-
-
-async def test_comparisons_are_listed(client: httpx.AsyncClient) -> None:
-    assert (await client.get("/comparisons")).json() == {
-        "items": [],
-        "damaged": 0,
-        "next_cursor": None,
-    }

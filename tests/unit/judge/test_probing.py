@@ -204,6 +204,8 @@ async def test_a_request_that_gets_its_answer_after_all_starts_anew(bench: Bench
         (WRONG_MODEL, ("refuses every call", "Invalid model name", "JUDGE_VISION_MODEL")),
         (WRONG_KEY, ("refuses every call", "check LLM_API_KEY")),
         (InvalidReplyError("<html>"), ("refuses every call", "LLM_VISION_URL")),
+        (RefusedError("Unknown field: response_format.json_schema", 400), ("JUDGE_SCHEMA_MODE",)),
+        (RefusedError("enable_thinking is not allowed", 400), ("JUDGE_CHAT_TEMPLATE_KWARGS",)),
         (DOWN, ("does not answer", "the engine died")),
         (UNREACHABLE, ("does not answer", "connection refused", "LLM_VISION_URL")),
         (ThrottledError("HTTP 429: quota", None), ("429", "quota")),

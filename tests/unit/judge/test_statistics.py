@@ -80,7 +80,7 @@ def test_computed_levels_are_no_votes_and_audits_are() -> None:
     assert (found.votes, found.accuracy) == (3, 0.0)
 
 
-def test_the_cost_is_that_of_a_useful_label() -> None:
+def test_the_cost_is_that_of_a_label() -> None:
     metrics, service = _made()
     before = metrics.statistics.tokens_per_label
     assert before is None
@@ -92,25 +92,6 @@ def test_the_cost_is_that_of_a_useful_label() -> None:
     assert metrics.statistics.tokens_per_label == 240
     assert metrics.statistics.seconds_per_label == 1.0
     assert service.registry.get_sample_value("rlaif_judge_tokens_per_label") == 240
-
-
-def test_a_useful_label_is_one_that_votes_decided_on_evidence_that_is_new() -> None:
-    metrics, service = _made()
-    metrics.called(judge_call(prompt_tokens=500, completion_tokens=100))
-    ram = CriterionScore(value=1, votes=(2,), agreement=1, judge="ram", source="computed")
-    votes = {"progress": _voted(2, 2, 2)}
-    metrics.scored(score_record(criteria={"novelty": ram}, evidence_sha256="0" * 64))
-    before = metrics.statistics.tokens_per_useful_label
-    assert before is None
-    metrics.scored(score_record(criteria=votes, evidence_sha256="1" * 64))
-    metrics.scored(score_record(criteria=votes, evidence_sha256="1" * 64))
-    metrics.scored(score_record(criteria=votes, evidence_sha256="2" * 64))
-    metrics.compared("near_tie", "any", compared("first", "first"))
-    metrics.compared("near_tie", "any", compared("first", "second"))
-    assert metrics.statistics.useful == 3
-    assert metrics.statistics.tokens_per_useful_label == 200
-    metrics.scored(score_record(criteria=votes, evidence_sha256="3" * 64))
-    assert service.registry.get_sample_value("rlaif_judge_tokens_per_useful_label") == 150
 
 
 def test_a_judge_that_is_not_believed_shows_in_the_metrics() -> None:

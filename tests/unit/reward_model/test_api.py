@@ -69,20 +69,6 @@ async def everything(client: httpx.AsyncClient, path: str, limit: int) -> list[d
     return items
 
 
-async def test_labels_are_paged_by_segment_id(client):
-    items = await everything(client, "/labels", 30)
-    assert [item["segment_id"] for item in items] == sorted(s.segment_id for s in SEGMENTS[:40])
-    assert set(items[0]["values"]) == {"progress", "dialog", "puzzle"}
-
-
-async def test_preferences_are_the_pairs_of_the_last_training(client, training):
-    items = await everything(client, "/preferences", 200)
-    assert len(items) == len(training.pairs)
-    assert {item["side"] for item in items} == {"train", "heldout"}
-    assert all(0 < item["predicted"] < 1 for item in items)
-    assert all(-1 <= item["margin"] <= 1 for item in items)
-
-
 async def test_models_are_listed_newest_first_and_one_is_the_champion(client, training, file_store):
     for segment in SEGMENTS[40:]:
         write_scored(file_store, segment)
@@ -239,7 +225,7 @@ async def test_before_the_first_publication_there_is_no_champion(file_store, tra
 
 @pytest.mark.parametrize(
     "path",
-    ["/labels", "/labels/export", "/preferences", "/reward-models", "/training", "/watchdog"],
+    ["/labels/export", "/preferences/export", "/reward-models", "/training", "/watchdog"],
 )
 async def test_before_nats_and_s3_are_there_it_says_so(path):
     async with client_over(None) as client:

@@ -141,6 +141,8 @@ async def test_a_signal_is_published_and_told_once(world):
     assert (status.last_attempt.outcome, status.last_attempt.version) == ("published", 1)
     assert (status.labels, status.new_labels, status.state) == (64, 0, "idle")
     assert training.pairs
+    assert all(0 < pair.predicted < 1 for pair in training.pairs)
+    assert {pair.side for pair in training.pairs} == {"train", "heldout"}
 
 
 @pytest.mark.parametrize("play", [SIGNAL, NOISE], ids=["published", "rejected"])

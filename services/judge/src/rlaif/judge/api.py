@@ -79,11 +79,6 @@ class JudgesReport(BaseModel):
     weights: dict[str, float]
     labels: int = Field(description="Segments with a weighted score since the start.")
     tokens_per_label: float | None
-    useful_labels: int = Field(
-        description="Segments with new evidence on which votes decided a learned criterion, and "
-        "comparisons in which both orders agreed."
-    )
-    tokens_per_useful_label: float | None
     seconds_per_label: float | None
     budget: BudgetReport
     judges: list[JudgeReport]
@@ -198,8 +193,6 @@ def _add_judges(router: APIRouter, parts: JudgeParts) -> None:
             weights=dict(parts.rules.weights),
             labels=stats.labels,
             tokens_per_label=stats.tokens_per_label,
-            useful_labels=stats.useful,
-            tokens_per_useful_label=stats.tokens_per_useful_label,
             seconds_per_label=stats.seconds_per_label,
             budget=BudgetReport(
                 per_day=parts.budget.per_day,

@@ -48,11 +48,6 @@ _COUNTERS: dict[str, tuple[str, str]] = {
 
 _GAUGES: dict[str, tuple[str, str]] = {
     "tokens_per_label": ("Tokens of all judges per segment with a weighted score.", ""),
-    "tokens_per_useful_label": (
-        "Tokens of all judges per segment with new evidence on which votes decided a learned "
-        "criterion, or comparison in which both orders agreed.",
-        "",
-    ),
     "seconds_per_label": ("Seconds of model calls per segment with a weighted score.", ""),
     "judged_share_ratio": (
         "Share of a score's weight decided by votes, mean of the last 100 scores; the rest is "
@@ -132,7 +127,6 @@ class JudgeMetrics:
             self._set("truth_kappa", stats.of(criterion).truth.kappa, score.judge, criterion)
         self._set("tokens_per_label", stats.tokens_per_label)
         self._set("seconds_per_label", stats.seconds_per_label)
-        self._set("tokens_per_useful_label", stats.tokens_per_useful_label)
 
     def spent(self, tokens: int) -> None:
         self._set("tokens_today", tokens)

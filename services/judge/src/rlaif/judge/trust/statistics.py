@@ -1,12 +1,12 @@
 """Statistics of the judges: calls, abstentions, accuracy, position bias, cost of a label."""
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel, Field, computed_field
 
 from rlaif.contracts.judging.comparisons import ComparisonRecord
-from rlaif.contracts.judging.scores import LEARNED, CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.panel.panel import Results
 from rlaif.judge.rubric.votes import NoVote
@@ -14,8 +14,6 @@ from rlaif.judge.trust.agreement import Confusion
 from rlaif.judge.trust.exclusion import Record
 
 _MAX_RECENT_CALLS = 2000
-_MAX_DIGESTS = 10_000
-"""Maximum stored digests of evidence, which identify new evidence."""
 _DECIDED = ("first", "second")
 
 
@@ -149,8 +147,6 @@ class Statistics:
 
     Attributes:
         labels: Segments with a weighted score.
-        useful: Segments with new evidence on which votes decided a learned criterion, and
-            comparisons in which both orders agreed.
     """
 
     def __init__(self, criteria: Mapping[str, str]) -> None:
@@ -160,8 +156,6 @@ class Statistics:
         for criterion, judge in criteria.items():
             self.judges[judge].criteria[criterion] = CriterionStatistics()
         self.labels = 0
-        self.useful = 0
-        self._digests: OrderedDict[str, None] = OrderedDict()
 
     def of(self, criterion: str) -> CriterionStatistics:
         return self.judges[self._criteria[criterion]].criteria[criterion]
@@ -179,14 +173,12 @@ class Statistics:
 
     def scored(self, record: ScoreRecord) -> None:
         self.labels += record.weighted is not None
-        self.useful += self._is_useful(record)
         for name, score, known in votes_with_truth(record):
             for level in score.votes:
                 self.of(name).truth.count(known, level)
 
     def compared(self, record: ComparisonRecord) -> PairStatistics:
         """Count a comparison; returns the statistics of its judge."""
-        self.useful += record.soft in (0.0, 1.0)
         pairs = self.judges.setdefault(record.judge, JudgeStatistics()).comparisons
         pairs.compared(record)
         return pairs
@@ -196,23 +188,9 @@ class Statistics:
         return self._tokens / self.labels if self.labels else None
 
     @property
-    def tokens_per_useful_label(self) -> float | None:
-        return self._tokens / self.useful if self.useful else None
-
-    @property
     def seconds_per_label(self) -> float | None:
         return sum(j.seconds for j in self.judges.values()) / self.labels if self.labels else None
 
     @property
     def _tokens(self) -> int:
         return sum(j.prompt_tokens + j.completion_tokens for j in self.judges.values())
-
-    def _is_useful(self, record: ScoreRecord) -> bool:
-        digest = record.evidence_sha256 or record.segment_id
-        if digest in self._digests:
-            return False
-        self._digests[digest] = None
-        if len(self._digests) > _MAX_DIGESTS:
-            self._digests.popitem(last=False)
-        scores = (record.criteria.get(name) for name in LEARNED)
-        return any(score is not None and score.source == "votes" for score in scores)

@@ -1,57 +1,21 @@
-"""REST routes of labels, pairs of the last training, and the training itself."""
+"""REST routes of the export of labels and pairs, and of the training."""
 
 from collections.abc import Callable
 
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
 
-from rlaif.contracts.judging.quest import Source
 from rlaif.reward_model.api.problems import ready, stored
 from rlaif.reward_model.labels.export import ParquetMissingError, dataset, json_lines
 from rlaif.reward_model.learning.candidate import ComparedPair
 from rlaif.reward_model.status import TrainingStatus
 from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem
-
-
-class LabelReport(BaseModel):
-    """One label."""
-
-    segment_id: str
-    episode_id: str
-    run_id: str
-    env_step: int
-    provenance: str = Field(description="`judges`, or `human` if a person scored it.")
-    layout_version: str
-    decision_steps: int
-    values: dict[str, float] = Field(description="Criterion → value; judged criteria only.")
-    decided_by: dict[Source, float] = Field(
-        description="Kind of source → share of their weight that it decided: `votes` of language "
-        "models, `computed` from the RAM, `human`."
-    )
-    ram: dict[str, int] = Field(
-        description="Criterion → level that the game's RAM gives; never trained on."
-    )
-    weighted: float | None
-    score_sha256: str
 
 
 def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
     """The routes; `training` gives None until NATS and S3 are reached."""
     router = APIRouter(prefix="/api/v1")
-
-    @router.get("/labels", tags=["labels"], operation_id="list_labels")
-    async def list_labels(paging: Paging) -> Page[LabelReport]:
-        """Labels that the next training learns from, by segment id."""
-        ordered = sorted(ready(training()).labels, key=lambda item: item.segment_id)
-        reports = (
-            LabelReport.model_validate(item, from_attributes=True)
-            for item in ordered
-            if item.segment_id > paging.after
-        )
-        return paging.take(reports, lambda item: item.segment_id)
 
     @router.get(
         "/labels/export", tags=["labels"], operation_id="export_labels", response_class=Response
@@ -63,12 +27,6 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
             media_type="application/jsonl",
             headers={"Content-Disposition": 'attachment; filename="labels.jsonl"'},
         )
-
-    @router.get("/preferences", tags=["preferences"], operation_id="list_preferences")
-    async def list_preferences(paging: Paging) -> Page[ComparedPair]:
-        """Pairs of the last training with the network's predictions, by segment ids."""
-        pairs = sorted(ready(training()).pairs, key=_pair_key)
-        return paging.take((item for item in pairs if _pair_key(item) > paging.after), _pair_key)
 
     @router.get(
         "/preferences/export",
@@ -103,7 +61,3 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
         return ready(training()).status()
 
     return router
-
-
-def _pair_key(pair: ComparedPair) -> str:
-    return f"{pair.a} {pair.b}"

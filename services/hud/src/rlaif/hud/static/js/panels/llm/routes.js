@@ -142,8 +142,8 @@ export const labels = (answer) => ({
     const report = h("div");
     const price = /** @type {HTMLInputElement} */ (h("input", { id: "llm-price", type: "number", min: 0, step: "any", inputmode: "decimal", value: kept.getItem(PRICE) ?? "" }));
     const cost = h("output", { class: "reported", for: "llm-price" }, UNKNOWN);
-    body.append(report, h("p", { class: "choose" }, h("label", { for: "llm-price" }, "Price per million tokens "), price, " → cost per useful verdict ", cost));
-    const update = () => setText(cost, costOf(answer.value?.tokens_per_useful_label ?? null, price.value));
+    body.append(report, h("p", { class: "choose" }, h("label", { for: "llm-price" }, "Price per million tokens "), price, " → cost per scored segment ", cost));
+    const update = () => setText(cost, costOf(answer.value?.tokens_per_label ?? null, price.value));
     scope.on(price, "input", () => {
       kept.setItem(PRICE, price.value);
       update();
@@ -168,7 +168,6 @@ function content(report, problem) {
     problem ? h("p", { class: "sub" }, "The judge service does not respond; showing its last report.") : null,
     budget.pause ? h("p", { class: "notice reported", "data-tone": "bad" }, h("b", {}, "Judging is paused: "), budget.pause) : null,
     facts([
-      ["Tokens per useful verdict", h("span", {}, figure("tokens_per_useful_label", compact), h("small", {}, " n ", figure("useful_labels", count))), "Scores and comparisons of two segments with new evidence, in which votes decided at least one learned criterion"],
       ["Tokens per scored segment", h("span", {}, figure("tokens_per_label", compact), h("small", {}, " n ", figure("labels", count))), "Since the judge service started"],
       ["Call seconds per scored segment", figure("seconds_per_label", duration)],
       ["Tokens today", h("span", {}, from(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, ...(budget.per_day === null ? [", no limit"] : [" of ", from(LABELS, "budget.per_day", compact(budget.per_day))]))), "UTC day, all replicas"],
