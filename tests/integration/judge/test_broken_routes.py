@@ -10,16 +10,12 @@ import pytest
 from fastapi import FastAPI, Request, Response
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.events import SegmentExported
-from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.contracts.telemetry.readings import ServiceHealth
 from rlaif.judge.settings import JudgeSettings
 from rlaif.llm.route import RouteLimits
-from rlaif.storage import keys
-from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.judging.segments import described_state, write_segment
+from rlaif.testing.data.judging.segments import described_state
 from rlaif.testing.servers.http_server import serve
-from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 SEGMENTS = 8
 AS_DELIVERED = {
@@ -31,47 +27,6 @@ AS_DELIVERED = {
 }
 """Settings of a real judge that the other tests change, so that they can count calls."""
 SHORT = {"patience_refused_seconds": 1.0, "patience_outage_seconds": 1.0}
-
-
-class Bench:
-    def __init__(self, bus: Bus, store: ObjectStore) -> None:
-        self.bus = bus
-        self.store = store
-        self.exported = 0
-
-    async def export(self, segments: int = SEGMENTS) -> None:
-        for _ in range(segments):
-            walk = [described_state(step + self.exported) for step in range(75)]
-            await self.export_states(walk)
-
-    async def export_states(self, states: list[dict[str, Any]]) -> None:
-        segment_id = f"seg-{self.exported}"
-        event = await asyncio.to_thread(write_segment, self.store, segment_id, states=states)
-        await self.bus.publisher("exporter").publish(event)
-        self.exported += 1
-
-    def _scores(self) -> list[ScoreRecord]:
-        infos = list(self.store.list(keys.scores()))
-        return [ScoreRecord.model_validate_json(self.store.get(info.key)) for info in infos]
-
-    async def scores(self) -> list[ScoreRecord]:
-        return await asyncio.to_thread(self._scores)
-
-    async def all_scored(self) -> list[ScoreRecord]:
-        """Every score, once nothing is left to do: no event waits, none died."""
-
-        async def done() -> bool:
-            return len(await self.scores()) == self.exported
-
-        await eventually(done, "every segment is scored")
-        await eventually(lambda: all_answered(self.bus, SegmentExported, "judge"), "no event waits")
-        assert await self.bus.dead_letters() == []
-        return await self.scores()
-
-
-@pytest.fixture
-def bench(bus: Bus, episodes_store: ObjectStore) -> Bench:
-    return Bench(bus, episodes_store)
 
 
 async def _named(client: httpx.AsyncClient, route: str, words: str) -> str:
@@ -112,16 +67,16 @@ Start = Callable[..., Awaitable[httpx.AsyncClient]]
 
 
 async def test_a_model_that_fails_on_pictures_is_named_and_holds_nothing_up(
-    bench: Bench, start_judge: Start, stand_in: Any
+    pipeline: Any, start_judge: Start, stand_in: Any
 ) -> None:
     await stand_in.fail("blind:1")
     client = await start_judge(**AS_DELIVERED, audit_share=1.0, wait=False)
-    await bench.export()
+    await pipeline.export(SEGMENTS)
     detail = await _named(client, "vision", "fails on every picture")
-    await _told_to_the_page(bench.bus, "vision", detail[:40])
+    await _told_to_the_page(pipeline.bus, "vision", detail[:40])
     assert "HTTP 500" in detail
     assert "JUDGE_VISION_MODEL (qwen25-vl-32b)" in detail
-    records = await bench.all_scored()
+    records = await pipeline.all_scored()
     for record in records:
         assert record.weighted is not None
         assert record.criteria["novelty"].source == "computed"
@@ -131,40 +86,40 @@ async def test_a_model_that_fails_on_pictures_is_named_and_holds_nothing_up(
 
 
 async def test_a_gateway_that_refuses_one_model_name_costs_only_its_criteria_and_is_named(
-    bench: Bench, start_judge: Start, stand_in: Any
+    pipeline: Any, start_judge: Start, stand_in: Any
 ) -> None:
     await stand_in.fail("qwen25-32b/400:1")
     client = await start_judge(**SHORT)
-    await bench.export()
+    await pipeline.export(SEGMENTS)
     detail = await _named(client, "puzzle", "refuses every call")
     assert "Invalid model name passed in model=qwen25-32b" in detail
     assert "JUDGE_PUZZLE_MODEL (qwen25-32b)" in detail
-    await _told_to_the_page(bench.bus, "puzzle", "Invalid model name")
-    for record in await bench.all_scored():
+    await _told_to_the_page(pipeline.bus, "puzzle", "Invalid model name")
+    for record in await pipeline.all_scored():
         assert record.abstentions["puzzle"] == "route_refused"
         assert {"progress", "efficiency", "novelty"} <= set(record.criteria)
         assert record.weighted is not None
     # The name is set right, or the gateway learns it: no restart.
     await stand_in.fail("")
     await _ready(client)
-    await bench.export_states([described_state(step) for step in range(60)])
-    records = await bench.all_scored()
-    last = next(record for record in records if record.segment_id == f"seg-{SEGMENTS}")
+    await pipeline.export_states([described_state(step) for step in range(60)])
+    records = await pipeline.all_scored()
+    last = next(record for record in records if record.segment_id == f"seg-{SEGMENTS:02}")
     assert last.abstentions.get("puzzle") != "route_refused"
 
 
 async def test_with_a_wrong_key_nothing_is_scored_and_everything_is_once_it_is_right(
-    bench: Bench, start_judge: Start, stand_in: Any
+    pipeline: Any, start_judge: Start, stand_in: Any
 ) -> None:
     await stand_in.fail("401:1")
     client = await start_judge(**SHORT)
-    await bench.export(4)
+    await pipeline.export(4)
     for route in ("state", "puzzle", "vision"):
         assert "LLM_API_KEY" in await _named(client, route, "refuses every call")
     await _lasts(3 * SHORT["patience_refused_seconds"])
-    assert await bench.scores() == []
+    assert await pipeline.scores() == {}
     await stand_in.fail("")
-    for record in await bench.all_scored():
+    for record in await pipeline.all_scored():
         assert not any(reason.startswith("route_") for reason in record.abstentions.values())
 
 
@@ -178,13 +133,13 @@ async def _lasts(seconds: float) -> None:
     ["html", "cut", "huge", "307", "418", "500", "429", "drip", "timeout"],
 )  # fmt: skip
 async def test_no_kind_of_failure_is_hidden_or_tried_for_ever(
-    bench: Bench, start_judge: Start, stand_in: Any, fault: str
+    pipeline: Any, start_judge: Start, stand_in: Any, fault: str
 ) -> None:
     await stand_in.fail(f"puzzle/{fault}:1")
     client = await start_judge(**SHORT, wait=False, call_timeout_seconds=2.0)
-    await bench.export(3)
+    await pipeline.export(3)
     await _named(client, "puzzle", "/puzzle")
-    reasons = {record.abstentions.get("puzzle") for record in await bench.all_scored()}
+    reasons = {record.abstentions.get("puzzle") for record in await pipeline.all_scored()}
     assert reasons <= {"route_refused", "route_down"}
 
 
@@ -211,18 +166,18 @@ HEADERS = {"content-type": "application/json"}
 
 
 async def test_a_prompt_that_its_server_dies_of_loses_its_votes_and_nothing_else_does(
-    bench: Bench, start_judge: Start, stand_in: Any
+    pipeline: Any, start_judge: Start, stand_in: Any
 ) -> None:
     async with _choking(stand_in, r"\"steps\":41") as (url, deaths):
         client = await start_judge(
             llm_puzzle_url=f"{url}/puzzle", limits=RouteLimits(attempts=2, pause_seconds=0.2)
         )
-        await bench.export(3)
-        await bench.export_states([described_state(step) for step in range(41)])
-        await bench.export(3)
-        records = await bench.all_scored()
+        await pipeline.export(3)
+        await pipeline.export_states([described_state(step) for step in range(41)])
+        await pipeline.export(3)
+        records = await pipeline.all_scored()
         assert (await client.get("/readyz")).status_code == 200
     lost = [r.segment_id for r in records if r.abstentions.get("puzzle") == "request_failed"]
-    assert lost == ["seg-3"]
+    assert lost == ["seg-03"]
     # Three votes of three rounds; each of at most seven deliveries makes two tries of each vote.
     assert deaths[0] <= 42

@@ -2,69 +2,32 @@ import asyncio
 import hashlib
 from typing import Any
 
-import pytest
-
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentExported, SegmentScored
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, ScoreRecord
-from rlaif.storage import keys
-from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.judging.segments import described_state, write_segment
-from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
+from rlaif.testing.data.judging.segments import write_segment
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 
-class Pipeline:
-    """What the judge leaves behind: score objects and events."""
-
-    def __init__(self, bus: Bus, store: ObjectStore) -> None:
-        self.bus = bus
-        self.store = store
-
-    async def export(self, event: SegmentExported) -> None:
-        await self.bus.publisher("exporter").publish(event)
-
-    def scores(self) -> list[ScoreRecord]:
-        infos = list(self.store.list(keys.scores()))
-        return [ScoreRecord.model_validate_json(self.store.get(info.key)) for info in infos]
-
-    async def wait_for_scores(self, count: int) -> list[ScoreRecord]:
-        async def there() -> bool:
-            return len(await asyncio.to_thread(self.scores)) >= count
-
-        await eventually(there, f"{count} scores")
-        return self.scores()
-
-    async def wait_until_idle(self) -> None:
-        await eventually(
-            lambda: all_answered(self.bus, SegmentExported, "judge"),
-            "the judge has no event left",
-        )
-
-    async def events(self) -> list[SegmentScored]:
-        """Every `SegmentScored` that the stream holds."""
-        info = await self.bus.jetstream.stream_info("SCORES")
-        feed = self.bus.feed().follow(SegmentScored, history=True)
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            return [(await anext(feed)).data for _ in range(info.state.messages)]
-
-
-@pytest.fixture
-def pipeline(bus: Bus, episodes_store: ObjectStore) -> Pipeline:
-    return Pipeline(bus, episodes_store)
+async def scored_events(bus: Bus) -> list[SegmentScored]:
+    """Every `SegmentScored` that the stream holds."""
+    info = await bus.jetstream.stream_info("SCORES")
+    feed = bus.feed().follow(SegmentScored, history=True)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        return [(await anext(feed)).data for _ in range(info.state.messages)]
 
 
 async def test_an_exported_segment_is_scored_and_told(
-    pipeline: Pipeline, start_judge: Any, stand_in: Any
+    pipeline: Any, start_judge: Any, stand_in: Any
 ) -> None:
     client = await start_judge()
-    await pipeline.export(write_segment(pipeline.store))
-    (record,) = await pipeline.wait_for_scores(1)
-    await pipeline.wait_until_idle()
+    await pipeline.publish(write_segment(pipeline.store))
+    (record,) = await pipeline.all_scored()
     assert set(record.criteria) | set(record.abstentions) == set(RUBRIC_WEIGHTS)
     assert record.abstentions["dialog"] == "insufficient_evidence"
     assert record.weighted is not None
     assert await stand_in.calls() == len(record.calls) == 9
-    (event,) = await pipeline.events()
+    (event,) = await scored_events(pipeline.bus)
     data = pipeline.store.get(event.score_key)
     assert event.score_sha256 == hashlib.sha256(data).hexdigest()
     assert event.weighted == record.weighted
@@ -77,7 +40,7 @@ async def test_an_exported_segment_is_scored_and_told(
 
 
 async def test_a_segment_told_of_many_times_has_one_score_and_one_event(
-    pipeline: Pipeline, start_judge: Any, stand_in: Any
+    pipeline: Any, start_judge: Any, stand_in: Any
 ) -> None:
     await start_judge()
     event = write_segment(pipeline.store)
@@ -87,42 +50,35 @@ async def test_a_segment_told_of_many_times_has_one_score_and_one_event(
         await pipeline.bus.jetstream.publish(
             "segment.exported", envelope, headers={"Nats-Msg-Id": f"again-{at}"}
         )
-    await pipeline.wait_for_scores(1)
-    await pipeline.wait_until_idle()
-    assert len(pipeline.scores()) == 1
-    assert len(await pipeline.events()) == 1
+    await pipeline.all_scored()
+    assert len(await scored_events(pipeline.bus)) == 1
     assert await stand_in.calls() == 9
 
 
-async def _envelope(pipeline: Pipeline, event: SegmentExported) -> bytes:
-    await pipeline.export(event)
+async def _envelope(pipeline: Any, event: SegmentExported) -> bytes:
+    await pipeline.publish(event)
     message = await pipeline.bus.jetstream.get_last_msg("SEGMENTS", "segment.exported")
     assert message.data is not None
     return message.data
 
 
 async def test_two_judges_share_the_work_without_a_second_score(
-    pipeline: Pipeline, start_judge: Any, stand_in: Any
+    pipeline: Any, start_judge: Any, stand_in: Any
 ) -> None:
     await start_judge()
     await start_judge()
-    for at in range(6):
-        walk = [described_state(step + at) for step in range(75)]
-        await pipeline.export(write_segment(pipeline.store, f"seg-{at}", states=walk))
-    records = await pipeline.wait_for_scores(6)
-    await pipeline.wait_until_idle()
-    assert len({record.segment_id for record in records}) == len(records) == 6
-    assert len(await pipeline.events()) == 6
+    await pipeline.export(6)
+    assert len(await pipeline.all_scored()) == len(await scored_events(pipeline.bus)) == 6
     assert await stand_in.calls() == 54
 
 
 async def test_a_corrupt_segment_is_a_dead_letter_and_never_scored(
-    pipeline: Pipeline, start_judge: Any, stand_in: Any
+    pipeline: Any, start_judge: Any, stand_in: Any
 ) -> None:
     await start_judge()
     event = write_segment(pipeline.store)
     pipeline.store.put("ep-1/seg-1/states.jsonl", b"spoiled")
-    await pipeline.export(event)
+    await pipeline.publish(event)
 
     async def buried() -> bool:
         return len(await pipeline.bus.dead_letters()) == 1
@@ -130,7 +86,7 @@ async def test_a_corrupt_segment_is_a_dead_letter_and_never_scored(
     await eventually(buried, "the event is a dead letter")
     (letter,) = await pipeline.bus.dead_letters()
     assert letter.data.reason == "corrupt_segment"
-    assert pipeline.scores() == []
+    assert await pipeline.scores() == {}
     assert await stand_in.calls() == 0
 
 
@@ -152,12 +108,11 @@ async def test_a_judge_without_its_servers_lives_and_says_what_it_waits_for(
 
 
 async def test_by_default_a_plain_walk_costs_three_calls_and_the_ram_says_the_rest(
-    pipeline: Pipeline, start_judge: Any, stand_in: Any
+    pipeline: Any, start_judge: Any, stand_in: Any
 ) -> None:
     await start_judge(computed="novelty,efficiency,absence", audit_share=0.0)
-    await pipeline.export(write_segment(pipeline.store))
-    (record,) = await pipeline.wait_for_scores(1)
-    await pipeline.wait_until_idle()
+    await pipeline.publish(write_segment(pipeline.store))
+    (record,) = await pipeline.all_scored()
     assert await stand_in.calls() == len(record.calls) == 3
     sources = {name: score.source for name, score in record.criteria.items()}
     assert sources == {"progress": "votes", "novelty": "computed", "efficiency": "computed"}
@@ -167,16 +122,15 @@ async def test_by_default_a_plain_walk_costs_three_calls_and_the_ram_says_the_re
 
 
 async def test_a_persons_word_goes_into_the_same_log_as_the_judges(
-    pipeline: Pipeline, start_judge: Any
+    pipeline: Any, start_judge: Any
 ) -> None:
     client = await start_judge()
-    await pipeline.export(write_segment(pipeline.store))
-    await pipeline.wait_for_scores(1)
-    await pipeline.wait_until_idle()
+    await pipeline.publish(write_segment(pipeline.store))
+    await pipeline.all_scored()
     body = {"levels": {"progress": 2}, "author": "ada", "note": "it found the door"}
     reply = await client.post("/api/v1/scores/seg-1/overrides", json=body)
     assert reply.status_code == 201
-    told = await pipeline.events()
+    told = await scored_events(pipeline.bus)
     assert [event.judge_config for event in told][1:] == ["human-1"]
     data = pipeline.store.get(told[1].score_key)
     assert told[1].score_sha256 == hashlib.sha256(data).hexdigest()

@@ -6,13 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.bus.connection import Bus
-from rlaif.contracts.events import SegmentExported
 from rlaif.llm.route import RouteLimits
-from rlaif.storage import keys
-from rlaif.storage.ports import ObjectStore
-from rlaif.testing.data.judging.segments import described_state, write_segment
-from rlaif.testing.waiting import all_answered, eventually
 
 SEGMENTS = 5
 OUTAGE_SECONDS = 3.0
@@ -24,27 +18,6 @@ QUICK = {
 }
 
 
-async def _export(bus: Bus, store: ObjectStore) -> None:
-    for at in range(SEGMENTS):
-        walk = [described_state(step + at) for step in range(75)]
-        event = await asyncio.to_thread(write_segment, store, f"seg-{at}", states=walk)
-        await bus.publisher("exporter").publish(event)
-
-
-def _scored(store: ObjectStore) -> int:
-    return sum(1 for _ in store.list(keys.scores()))
-
-
-async def _recover(bus: Bus, store: ObjectStore) -> None:
-    """Wait until every segment has its score and no event is left."""
-
-    async def all_scored() -> bool:
-        return await asyncio.to_thread(_scored, store) == SEGMENTS
-
-    await eventually(all_scored, "every segment is scored")
-    await eventually(lambda: all_answered(bus, SegmentExported, "judge"), "no event is left")
-
-
 async def _lasts(seconds: float) -> None:
     """Let an outage last."""
     await asyncio.sleep(seconds)
@@ -52,13 +25,13 @@ async def _lasts(seconds: float) -> None:
 
 @pytest.mark.parametrize("fault", ["429", "500", "timeout", "drip"])
 async def test_a_route_that_fails_for_a_while_is_called_seldom_and_costs_nothing(
-    bus: Bus, episodes_store: ObjectStore, start_judge: Any, stand_in: Any, fault: str
+    pipeline: Any, start_judge: Any, stand_in: Any, fault: str
 ) -> None:
     await stand_in.fail(f"puzzle/{fault}:1")
     await start_judge(**QUICK)
-    await _export(bus, episodes_store)
+    await pipeline.export(SEGMENTS)
     await _lasts(OUTAGE_SECONDS)
-    assert await asyncio.to_thread(_scored, episodes_store) == 0
+    assert await pipeline.scores() == {}
     began = time.monotonic()
     before = await stand_in.calls(route="puzzle")
     await _lasts(OUTAGE_SECONDS)
@@ -66,29 +39,26 @@ async def test_a_route_that_fails_for_a_while_is_called_seldom_and_costs_nothing
     # Only the known question is asked, twice after each pause.
     assert calls <= 2 * (1 + (time.monotonic() - began) / PAUSE_SECONDS)
     await stand_in.fail("")
-    await _recover(bus, episodes_store)
-    assert await bus.dead_letters() == []
+    await pipeline.all_scored()
 
 
 async def test_a_route_that_is_dead_at_the_start_is_used_when_it_comes(
-    bus: Bus, episodes_store: ObjectStore, start_judge: Any, stand_in: Any, unused_tcp_port: int
+    pipeline: Any, start_judge: Any, stand_in: Any, unused_tcp_port: int
 ) -> None:
     client = await start_judge(**QUICK, llm_puzzle_url=f"http://127.0.0.1:{unused_tcp_port}/puzzle")
-    await _export(bus, episodes_store)
+    await pipeline.export(SEGMENTS)
     await _lasts(OUTAGE_SECONDS)
     health = (await client.get("/api/v1/judges")).json()["judges"][1]["health"]
     assert health["calls"] == 0
     assert "cannot be reached" in health["trouble"]
     async with stand_in.also_at(unused_tcp_port):
-        await _recover(bus, episodes_store)
-    assert await bus.dead_letters() == []
+        await pipeline.all_scored()
 
 
 async def test_mixed_faults_lose_no_segment_and_make_no_dead_letter(
-    bus: Bus, episodes_store: ObjectStore, start_judge: Any, stand_in: Any
+    pipeline: Any, start_judge: Any, stand_in: Any
 ) -> None:
     await stand_in.fail("429:0.1,500:0.1,garbage:0.1,truncated:0.05,huge:0.05")
     await start_judge(**QUICK)
-    await _export(bus, episodes_store)
-    await _recover(bus, episodes_store)
-    assert await bus.dead_letters() == []
+    await pipeline.export(SEGMENTS)
+    await pipeline.all_scored()
