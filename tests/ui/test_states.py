@@ -163,22 +163,6 @@ async def test_a_route_that_is_refused_is_named(
         await chromium.wait_for(f"{text_of('#banners')} === ''")
 
 
-async def test_a_trainer_that_waits_for_its_disk_says_so(
-    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
-) -> None:
-    await chromium.open(hud_url)
-    await play(stage)
-    why = "waits: no space left on device under var/demo/trainer; free some, it goes on by itself"
-
-    async def told() -> None:
-        await stage.health("exporter", "judge", "reward-model")
-        await stage.health("trainer", status="not ready", run=why)
-
-    async with again(told):
-        await chromium.wait_for(says("#banners", "trainer run: waits: no space left on device"))
-        await shoot("full-disk")
-
-
 async def test_a_service_that_fell_silent_is_missed(
     chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:

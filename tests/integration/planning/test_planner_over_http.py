@@ -13,7 +13,6 @@ from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.plans import Answer
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
-from rlaif.testing.data.judging.bad_answers import bad_answers
 from rlaif.testing.servers.http_server import serve
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.planning.planner import open_planner
@@ -193,28 +192,6 @@ async def test_nobody_at_the_address_is_an_error():
         planner.ask(ask_for("x"))
         (reply,) = await replies_of(planner, 1)
         assert reply.outcome == "error"
-
-
-async def test_hundreds_of_bad_answers_leave_nothing_behind_but_their_count():
-    bad = list(bad_answers(("reason", "macros"), number=300, seed=5))
-    turn = iter(bad)
-
-    async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
-        for chunk in next(turn).chunks():
-            writer.write(chunk)
-            await writer.drain()
-
-    async with (
-        raw_server(answer) as url,
-        planner_at(url, failures=1000, in_flight=4, plan_seconds=10) as planner,
-    ):
-        for number in range(0, len(bad), 4):
-            assert all(planner.ask(ask_for(f"{number + n}")) for n in range(4))
-            assert {reply.outcome for reply in await replies_of(planner, 4)} == {"invalid"}
-        counts = planner.counts()
-        assert counts.by_mode["dialog"].outcomes == {"invalid": 300}
-        assert counts.in_flight == {}
 
 
 async def test_the_key_is_sent_and_all_questions_of_a_kind_begin_alike():

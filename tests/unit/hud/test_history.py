@@ -191,7 +191,6 @@ def test_fewer_points_have_the_same_sums_and_keep_the_extremes(points: int) -> N
         assert point.paid_total == pytest.approx(sum(point.paid.values()))
         assert point.learned_from is not None
         assert point.unexplained == pytest.approx(point.learned_from - point.paid_total)
-        assert point.model_paid == point.paid["shaping"]
 
 
 def test_what_was_not_measured_is_not_known() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from rlaif.local.loop_watch import LoopWatch
+from rlaif.local.loop_watch import LastingIssues, LoopWatch
 from rlaif.reward_model.learning.settings import CandidateSettings, GateSettings, settings_text
 
 URLS = {"trainer": "http://trainer", "reward-model": "http://reward-model", "hud": "http://hud"}
@@ -108,16 +108,20 @@ async def test_a_trainer_without_a_run_is_not_called_starting(watch, services):
     assert snapshot.sentence(starting=102.0) == "the run is stopped"
 
 
-async def test_what_is_not_ready_is_reported_with_its_reason(watch, services):
-    checks = {
-        "nats": {"ok": False, "detail": "connection refused"},
-        "s3": {"ok": False, "detail": None},
-        "job": {"ok": True, "detail": None},
-    }
-    services.answers["http://trainer/readyz"] = httpx.Response(503, json={"checks": checks})
-    services.answers["http://hud/readyz"] = httpx.Response(502, text="<html>bad gateway</html>")
-    assert await watch.reports(URLS) == {
-        "trainer": {"nats": "connection refused", "s3": ""},
-        "reward-model": None,
-        "hud": None,
-    }
+async def test_issues_are_those_of_the_page_and_stay_while_it_is_away(watch, services):
+    assert await watch.issues() == {}
+    issue = {"key": "judge: llm", "service": "judge", "description": "no answer"}
+    services.answers["http://hud/api/v1/state"] = {"issues": [issue]}
+    assert await watch.issues() == {"judge: llm": "judge: no answer"}
+    services.answers = {}
+    assert await watch.issues() == {"judge: llm": "judge: no answer"}
+
+
+def test_an_issue_that_lasts_is_reported_once_and_so_is_its_end():
+    issues = LastingIssues()
+    broken = {"judge: llm": "judge: no answer"}
+    assert issues.update(0, broken) == ([], [])
+    assert issues.update(5, broken) == (["judge: no answer"], [])
+    assert issues.update(6, {"judge: llm": "judge: no answer since noon"}) == ([], [])
+    assert issues.update(7, {}) == ([], ["judge: no answer"])
+    assert issues.update(8, broken) == issues.update(9, {}) == ([], [])

@@ -16,6 +16,7 @@ from rlaif.local.places import (
     DataDirectory,
     DataDirectoryBusyError,
     Ports,
+    disk_report,
 )
 from rlaif.testing.servers.nats_server import free_ports
 
@@ -138,3 +139,8 @@ def test_what_another_user_left_is_found_at_the_start(home, part):
         home.check_access()
     folder.chmod(0o700)
     assert refused.value.filename == str(folder)
+
+
+def test_a_disk_that_is_almost_full_is_reported_and_one_with_room_is_not(tmp_path):
+    assert disk_report(tmp_path, least_free_bytes=0) == {}
+    assert str(tmp_path) in disk_report(tmp_path, least_free_bytes=2**63)["disk"]

@@ -217,38 +217,12 @@ def test_not_endlessly_many_wait_for_one_call(question):
     assert taken == {"call": 1, "waits": MAX_SHARING - 1, "refused": 5}
 
 
-@pytest.mark.parametrize("outcome", ["timeout", "error", "refused", "throttled"])
-def test_a_route_that_fails_again_and_again_rests_and_is_tried_by_one_call(question, outcome):
-    desk = Desk(SMALL)
-    for _ in range(SMALL.failures):
-        failing = question()
-        desk.take(failing, 0.0)
-        desk.settle(failing, ENDS[outcome], 0.0)
-    assert desk.take(question(), 9.9) == "refused"
-    assert desk.take(question(mode="puzzle"), 9.9) == "call"  # another route
-    trying = question()
-    assert desk.take(trying, 10.0) == "call"
-    assert desk.take(question(), 10.0) == "refused"
-    desk.settle(trying, GOOD, 11.0)
-    assert desk.take(question(), 11.0) == "call"
-    assert desk.counts().by_mode["dialog"].not_asked == {"resting": 2}
-
-
 def test_answers_that_do_not_fit_are_no_failure_of_the_route(question):
     desk = Desk(SMALL)
     for _ in range(10):
         odd = question()
         assert desk.take(odd, 0.0) == "call"
         desk.settle(odd, ENDS["invalid"], 0.0)
-
-
-def test_a_server_that_says_when_is_believed(question):
-    desk = Desk(SMALL)
-    asked = question()
-    desk.take(asked, 0.0)
-    desk.settle(asked, ThrottledError("429", 30.0), 0.0)
-    assert desk.take(question(), 29.0) == "refused"
-    assert desk.take(question(), 30.0) == "call"
 
 
 def test_after_the_end_nothing_is_taken_and_nobody_hears_anything(question):

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +10,12 @@ import httpx
 
 from rlaif.contracts.telemetry.run import RunFigures
 from rlaif.local.places import HOST
-from rlaif.local.readiness import Report
 from rlaif.service.peers import peer_client
 
 NO_RUN = "no run"
 """Status while the trainer has no run; it starts one unless `TRAINER_AUTOSTART=false`."""
+
+PATIENCE_SECONDS = 5.0
 
 _AT_REST = {NO_RUN: "no run; POST /api/v1/runs starts one", "on disk": "the run is stopped"}
 
@@ -91,6 +92,7 @@ class LoopWatch:
     def __init__(self, urls: dict[str, str]) -> None:
         self._urls = urls
         self._reported: set[int] = set()
+        self._issues: dict[str, str] = {}
         self._client = peer_client(f"http://{HOST}", timeout=3.0)
 
     async def poll(self) -> tuple[LoopReading, LoopClosed | None]:
@@ -112,11 +114,14 @@ class LoopWatch:
         self._reported |= {item["version"] for item in page.get("items", [])}
         return set(self._reported)
 
-    async def reports(self, services: Iterable[str]) -> dict[str, Report | None]:
-        """Service → failing checks of its `/readyz`; None if it does not respond."""
-        names = list(services)
-        answers = await asyncio.gather(*(self._readiness(name) for name in names))
-        return dict(zip(names, answers, strict=True))
+    async def issues(self) -> dict[str, str]:
+        """Key → description of each issue on the page; the last ones while it is down."""
+        state = await self._get("hud", "state")
+        if state is not None:
+            self._issues = {
+                each["key"]: f"{each['service']}: {each['description']}" for each in state["issues"]
+            }
+        return self._issues
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -140,14 +145,6 @@ class LoopWatch:
             simple_margin=_simple_margin(manifest),
         )
 
-    async def _readiness(self, service: str) -> Report | None:
-        try:
-            answer = await self._client.get(f"{self._urls[service]}/readyz")
-            checks = answer.json()["checks"]
-        except (httpx.HTTPError, ValueError, KeyError):
-            return None
-        return {name: check["detail"] or "" for name, check in checks.items() if not check["ok"]}
-
     async def _get(
         self, service: str, path: str, *, absent: dict[str, Any] | None = None
     ) -> dict[str, Any] | None:
@@ -160,6 +157,27 @@ class LoopWatch:
             return absent if answer.status_code == 404 else None
         body: dict[str, Any] = answer.json()
         return body
+
+
+class LastingIssues:
+    """Issues that last for `PATIENCE_SECONDS`: services wait for dependencies when they start."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, float] = {}
+        self._reported: dict[str, str] = {}
+
+    def update(self, now: float, issues: Mapping[str, str]) -> tuple[list[str], list[str]]:
+        """Descriptions of the issues to report at `now` (seconds), and of the resolved ones."""
+        self._since = {key: self._since.get(key, now) for key in issues}
+        resolved = [text for key, text in self._reported.items() if key not in issues]
+        lasting = {
+            key: self._reported.get(key, text)
+            for key, text in issues.items()
+            if now - self._since[key] >= PATIENCE_SECONDS
+        }
+        new = [text for key, text in lasting.items() if key not in self._reported]
+        self._reported = lasting
+        return new, resolved
 
 
 def _simple_margin(manifest: Mapping[str, Any]) -> float:

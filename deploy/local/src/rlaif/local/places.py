@@ -7,6 +7,7 @@ import hmac
 import json
 import os
 import secrets
+import shutil
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -18,6 +19,14 @@ from rlaif.files.whole import replacing
 from rlaif.servers.seaweedfs import port_is_free
 
 HOST = "127.0.0.1"
+
+
+def disk_report(folder: Path, *, least_free_bytes: int = 500_000_000) -> dict[str, str]:
+    """The issue of low disk space, before NATS, objects or checkpoints fail; empty without one."""
+    free = shutil.disk_usage(folder).free
+    if free >= least_free_bytes:
+        return {}
+    return {"disk": f"{free / 1e6:.0f} MB free at {folder}; delete files there, or move it"}
 
 
 class DataDirectoryBusyError(Exception):

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from rlaif.local.child import Child
 from rlaif.local.display import Display
 from rlaif.local.logs import rotate
-from rlaif.local.loop_watch import LoopReading, LoopWatch
-from rlaif.local.readiness import ReadinessWatch, Report, disk_report
+from rlaif.local.loop_watch import LastingIssues, LoopReading, LoopWatch
+from rlaif.local.places import disk_report
 from rlaif.local.stack import PAGE, Stack
 from rlaif.local.strays import Strays, adopt_orphans, end_strays
 from rlaif.pacing.pause import SAME_REQUEST_SECONDS, pause
@@ -125,13 +125,10 @@ class Supervisor:
                     self._seen_steps = snapshot.env_steps
                 for child in (*self._servers, *self._services):
                     rotate(child.spec.log)
-                reports = {
-                    **await watch.reports(child.spec.name for child in self._services),
-                    "data directory": disk_report(self._stack.trainer_dir.parent),
-                }
+                issues = await watch.issues() | disk_report(self._stack.trainer_dir.parent)
                 if self._stop.is_set():
                     break
-                reporter.show(time.monotonic(), snapshot, reports)
+                reporter.show(time.monotonic(), snapshot, issues)
                 if closing is not None:
                     closed += 1
                     self._display.headline(closing.sentence())
@@ -214,21 +211,24 @@ class Supervisor:
 
 
 class _Reporter:
-    """Prints progress, failing services and rejected candidates, once per second."""
+    """Prints progress, issues and rejected candidates, once per second."""
 
     def __init__(self, display: Display, pids: Callable[[], set[int]]) -> None:
         self._display = display
         self._pids = pids
-        self._readiness = ReadinessWatch()
+        self._issues = LastingIssues()
         self._strays = Strays()
         self._starting: float | None = None
         self._refused: str | None = None
 
-    def show(self, now: float, snapshot: LoopReading, reports: Mapping[str, Report | None]) -> None:
+    def show(self, now: float, snapshot: LoopReading, issues: Mapping[str, str]) -> None:
         """Print the changes; `now` in seconds of a monotonic clock."""
         self._strays.update(now, self._pids())
-        for notice in self._readiness.update(now, reports):
-            (self._display.resolved if notice.good else self._display.warn)(notice.text)
+        new, resolved = self._issues.update(now, issues)
+        for text in new:
+            self._display.warn(text)
+        for text in resolved:
+            self._display.resolved(f"resolved: {text}")
         if snapshot.refusal is not None and snapshot.refusal[0] != self._refused:
             self._refused, message = snapshot.refusal
             self._display.note(message)

@@ -7,7 +7,7 @@ from pathlib import Path
 from rlaif.bus.queues import Queues
 from rlaif.contracts.catalog import STREAMS
 from rlaif.local.doctor.findings import Finding
-from rlaif.local.readiness import disk_report
+from rlaif.local.places import disk_report
 
 _FULL = 0.95
 

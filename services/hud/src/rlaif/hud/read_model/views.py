@@ -145,7 +145,6 @@ class ScoreDetail(View):
     )
     quest: QuestView | None = Field(description="Null without a valid vote.")
     rationales: tuple[Rationale, ...]
-    calls_ok: int
     calls: int
 
 

@@ -19,8 +19,6 @@ FIGURES = {
 }
 """Figure (a key of `low` and `high`) → the field of its mean."""
 
-_MODEL = "shaping"
-
 
 class Point(View):
     """A run between two environment steps; consecutive points add up to the run.
@@ -59,12 +57,6 @@ class Point(View):
     @property
     def paid_total(self) -> float:
         return sum(self.paid.values())
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def model_paid(self) -> float:
-        """The reward model's part of `paid_total`."""
-        return self.paid.get(_MODEL, 0.0)
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -181,7 +181,6 @@ def score_detail(record: ScoreRecord) -> ScoreDetail:
         shares=_shares(record),
         quest=QuestView(**dict(record.quest)) if record.quest else None,
         rationales=_rationales(record),
-        calls_ok=sum(call.outcome == "ok" for call in record.calls),
         calls=len(record.calls),
     )
 
