@@ -397,7 +397,7 @@ site: $(VENV)/.ready-dev .venv-site/.ready ## Build the documents as a static si
 	.venv-site/bin/python -m pip --quiet --disable-pip-version-check install mkdocs==1.6.1 mkdocs-material==9.8.2
 	@touch $@
 
-setup: $(VENV)/.ready ## Only set up (TORCH=cuda: PyTorch with CUDA)
+setup: $(VENV)/.ready ## Only set up (TORCH=cuda: PyTorch with CUDA, which no service uses)
 
 setup-dev: $(VENV)/.ready-dev ## Only set up, with developer tools
 

@@ -6,9 +6,10 @@
 The arguments mean the same to both. uv is installed into the environment first, by its entry in
 requirements.lock, and asks the indexes and folders that pip is configured with.
 
-PyTorch comes from its index for CPUs, as the wheels for Linux on PyPI bring CUDA. TORCH=cuda asks
-pip's own index instead, and TORCH_INDEX=… the one that it names. Without them the index for CPUs
-is not asked on other systems than Linux, nor where pip is configured with an index or folders.
+PyTorch comes from its index for CPUs, as the wheels for Linux on PyPI bring CUDA, which no service
+uses. TORCH=cuda asks pip's own index instead, and TORCH_INDEX=… the one that it names. Without
+them the index for CPUs is not asked on other systems than Linux, nor where pip is configured with
+an index or folders.
 
 Needs Python 3.7 and the standard library alone.
 """
