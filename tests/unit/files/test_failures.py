@@ -3,12 +3,20 @@
 import errno
 import io
 import os
+import resource
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 
-from rlaif.files.failures import WRONG_INPUT, CommandError, command, why
+from rlaif.files.failures import (
+    WRONG_INPUT,
+    CommandError,
+    check_address_space,
+    command,
+    why,
+)
 
 
 def failing_with(error: Exception):
@@ -108,10 +116,29 @@ def test_a_command_with_closed_streams_runs_and_gives_their_numbers_to_no_file(t
     assert subprocess.run(shell, check=False).returncode == 7
 
 
-def test_a_lack_of_memory_is_one_sentence(capsys):
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
+def test_a_lack_of_memory_is_one_sentence_that_names_the_limit(capsys, error):
     @command("rlaif-x")
     def main() -> int:
-        raise MemoryError
+        raise error
 
     assert main() == WRONG_INPUT
-    assert capsys.readouterr().err.startswith("rlaif-x: error: out of memory")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("rlaif-x: error: ")
+    assert "ulimit -v" in line
+
+
+def test_another_error_keeps_its_traceback():
+    @command("rlaif-x")
+    def main() -> int:
+        raise RuntimeError("a bug")
+
+    with pytest.raises(RuntimeError, match="a bug"):
+        main()
+
+
+@pytest.mark.parametrize(("limit", "enough"), [(1 << 30, False), (2 << 30, True), (-1, True)])
+def test_too_small_an_address_space_is_refused(monkeypatch, limit, enough):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, -1))
+    with nullcontext() if enough else pytest.raises(CommandError, match="ulimit -v"):
+        check_address_space(2 << 30)

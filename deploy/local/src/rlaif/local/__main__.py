@@ -19,7 +19,7 @@ from rich.console import Console
 
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.game.names import seed_and_size
-from rlaif.files.failures import WRONG_INPUT, command, why
+from rlaif.files.failures import WRONG_INPUT, check_address_space, command, why
 from rlaif.files.options import finite, whole
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.worlds.making import provide
@@ -39,11 +39,15 @@ from rlaif.storage.ports import StorageError
 
 _ONCE_LOOPS = 2
 
+_ADDRESS_SPACE = 2_000_000 << 10
+"""Bytes of address space with which every service starts; nats-server does not with 1.2 GB."""
+
 
 @command("rlaif demo")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stack; returns the exit code."""
     arguments = _parser().parse_args(argv)
+    check_address_space(_ADDRESS_SPACE)
     display = Display(Console(stderr=False))
     rom = _rom(arguments.rom)
     try:

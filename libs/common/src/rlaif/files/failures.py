@@ -3,6 +3,7 @@
 import functools
 import io
 import os
+import resource
 import sys
 from collections.abc import Callable
 from typing import ParamSpec
@@ -11,6 +12,10 @@ P = ParamSpec("P")
 
 WRONG_INPUT = 2
 """Exit code of a command with unusable arguments or settings."""
+
+
+_NO_THREAD = "can't start new thread"
+"""What Python says if the system refuses a thread, for lack of memory or of processes."""
 
 
 class CommandError(Exception):
@@ -59,13 +64,26 @@ def command(name: str, *wrong: type[Exception]) -> Callable[[Callable[P, int]], 
             except OSError as error:
                 sys.stderr.write(f"{name}: error: {why(error)}\n")
                 return WRONG_INPUT
-            except MemoryError:
-                sys.stderr.write(f"{name}: error: out of memory; see ulimit -v\n")
+            except (MemoryError, RuntimeError) as error:
+                if isinstance(error, RuntimeError) and str(error) != _NO_THREAD:
+                    raise
+                what = str(error) or "out of memory"
+                sys.stderr.write(f"{name}: error: {what}; is memory limited (ulimit -v)?\n")
                 return WRONG_INPUT
 
         return run
 
     return decorate
+
+
+def check_address_space(least: int) -> None:
+    """Raise CommandError if processes may address fewer bytes than `least` (`ulimit -v`)."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < least:
+        raise CommandError(
+            f"processes are limited to {limit >> 20} MiB of address space and need {least >> 20}; "
+            "run `ulimit -v unlimited` first"
+        )
 
 
 def _fill_closed_streams() -> None:
