@@ -46,6 +46,8 @@ def page():
                 self._answer(200, [{}])
             elif "run=none" in self.path:
                 self._answer(404, {"title": "No such run", "detail": "There is no run 'none'."})
+            elif "run=starting" in self.path:
+                self._answer(200, {"run_id": "starting", "points": []})
             elif "/history" in self.path:
                 self._answer(200, {"run_id": "r1", "points": [POINT]})
             elif "/runs/" in self.path:
@@ -77,6 +79,16 @@ def test_a_run_without_an_iteration_is_told_from_another_folder(folder, tmp_path
         Run(folder).rows()
     with pytest.raises(ClientError, match="is it the folder of a run"):
         Run(tmp_path.parent).rows()
+
+
+def test_a_run_of_the_page_without_an_iteration_is_an_error_too(page):
+    with pytest.raises(ClientError, match="run starting: its first iteration has not ended"):
+        Run("starting", page[0]).rows()
+
+
+def test_without_a_page_the_folder_of_the_run_is_named(page):
+    with pytest.raises(ClientError, match=r"by its folder: var/trainer/runs/none$"):
+        Run("none", page[0]).rows()
 
 
 def test_the_history_of_a_folder_is_a_data_frame(folder):

@@ -18,6 +18,7 @@ from rlaif.testing.data.events import (
     segment_captured,
     segment_scored,
 )
+from rlaif.testing.data.readings import training_progress
 from rlaif.testing.servers.client import client_of
 
 
@@ -103,3 +104,13 @@ async def test_runs_are_told_apart_by_name_progress_and_the_settings_that_differ
     detail = (await client.get("/api/v1/runs/r-1")).json()
     assert detail["provenance"]["settings"]["TRAINER_PPO_GAMMA"] == "0.99"
     assert (await client.get("/api/v1/runs/r-3")).status_code == 404
+
+
+async def test_a_run_that_starts_is_told_from_an_unknown_one(
+    client: httpx.AsyncClient, state: HudState
+) -> None:
+    state.apply_reading(training_progress(run_id="r-1", status="starting"), NOON)
+    refused = await client.get("/api/v1/runs/r-1")
+    assert refused.status_code == 404
+    assert "r-1 is starting" in refused.json()["detail"]
+    assert "is starting" not in (await client.get("/api/v1/runs/r-3")).json()["detail"]

@@ -168,6 +168,13 @@ def test_too_little_data_is_refused_without_a_fit(labels, episodes, each, word):
     assert word in names(made)
 
 
+def test_labels_of_the_same_play_count_once(labels):
+    once = labels(episodes=5, each=4, signal=True)
+    again = [replace(each, segment_id=f"again-{each.segment_id}") for each in once]
+    refused = {check.name: check.sentence for check in failed(trained(once + again).checks)}
+    assert "without near-duplicate segments: 20, must be >= 24" in refused["labels"]
+
+
 def test_judges_that_give_every_segment_the_same_score_teach_nothing(labels):
     made = labels(episodes=6, each=6, signal=True)
     found = trained([replace(item, values=dict.fromkeys(item.values, 0.0)) for item in made])

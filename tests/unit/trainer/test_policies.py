@@ -91,6 +91,15 @@ def test_a_run_a_folder_and_the_newest_policy_are_found(tmp_path):
     assert policy.find(tmp_path / "elsewhere", str(old)) == old
     with pytest.raises(PolicyError, match=r"no checkpoint 'none'.*make train-cart"):
         policy.find(tmp_path, "none")
+    with pytest.raises(PolicyError, match=f"{tmp_path / 'elsewhere/runs'} has: none"):
+        policy.find(tmp_path / "elsewhere", "none")
+
+
+def test_the_data_directory_of_a_demo_is_that_of_its_trainer_too(tmp_path):
+    assert policy.data_dir_of(str(tmp_path)) == tmp_path, "nothing to choose from"
+    trainer = tmp_path / "trainer"
+    (trainer / "runs").mkdir(parents=True)
+    assert policy.data_dir_of(str(tmp_path)) == policy.data_dir_of(str(trainer)) == trainer
 
 
 def test_without_a_run_the_policy_of_the_package_is_found(tmp_path, monkeypatch):

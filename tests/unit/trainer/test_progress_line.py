@@ -34,6 +34,7 @@ DONE = IterationDone(
     trained_seconds=65.0,
     seconds_left=3 * 3600 + 300,
     milestone_fraction=0.25,
+    milestones_mean=1.5,
     milestones=["sword", "feather"],
     reward_parts={},
     learner={},
@@ -43,7 +44,7 @@ DONE = IterationDone(
 def test_the_line_has_all_that_is_asked_for_and_no_guess():
     assert progress_line(DONE, None) == (
         "iteration 12 | 49,152 steps | 2,104 decisions/s | 71,550 frames/s | return ? | "
-        "milestones 25.0%, 2 seen | "
+        "milestones 1.50 per episode, 2 seen | "
         "no reward model | ends in 3 h 05 min"
     )
     assert "reward model 4" in progress_line(DONE, 4)

@@ -35,8 +35,11 @@ class Run:
     def history(self) -> "pandas.DataFrame":
         """The curves: one row per iteration (of a folder) or per chart point (of the page).
 
+        Figures of episodes are means of the last 100 in a folder; those of the page, such as
+        `milestones_mean`, are of the episodes since the point before: `episodes` of them.
+
         Raises:
-            ClientError: There is no such run, or pandas is not installed.
+            ClientError: There is no such run or no iteration of it, or pandas is not installed.
         """
         try:
             import pandas
@@ -54,7 +57,9 @@ class Run:
         """
         if self.folder is None:
             known = None if self._current else self.run
-            view = get(self.url, "history", wanted="points", run=known, points=_MAX_POINTS)
+            view = self._get("history", wanted="points", run=known, points=_MAX_POINTS)
+            if not view["points"]:
+                raise ClientError(f"run {view['run_id']}: its first iteration has not ended")
             return [dict(_flat(point)) for point in view["points"]]
         with _of_folder(self.folder):
             return list(json_lines(self.folder / "metrics.jsonl"))
@@ -71,11 +76,18 @@ class Run:
         else:
             run_id = self.run
             if self._current:
-                run_id = get(self.url, "history", wanted="run_id", points=2)["run_id"]
-            record = get(self.url, f"runs/{run_id}", wanted="provenance")
+                run_id = self._get("history", wanted="run_id", points=2)["run_id"]
+            record = self._get(f"runs/{run_id}", wanted="provenance")
         if record.get("provenance") is None:
             raise ClientError(f"run {self.run} did not record its settings: it is of release 0.1.0")
         return dict(record["provenance"]["settings"])
+
+    def _get(self, path: str, **query: Any) -> Any:
+        try:
+            return get(self.url, path, **query)
+        except ClientError as error:
+            folder = "var/trainer/runs/RUN" if self._current else f"var/trainer/runs/{self.run}"
+            raise ClientError(f"{error}; a run on disk is read by its folder: {folder}") from error
 
 
 @contextlib.contextmanager

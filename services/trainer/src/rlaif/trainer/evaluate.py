@@ -303,8 +303,8 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("policy", nargs="?", metavar="RUN|POLICY", help="a run's id, RUN/iteration_N or a folder; "
         "default: the newest trained policy, else the included one")  # fmt: skip
-    add("--data-dir", type=Path, default=Path("var/trainer"), help="directory of the runs "
-        "(default: %(default)s)")  # fmt: skip
+    add("--data-dir", type=policy.data_dir_of, default=Path("var/trainer"), help="data "
+        "directory of the trainer, or of a demo (default: %(default)s)")  # fmt: skip
     add("--rom", type=Path, help="the game's ROM; default: the embedded game")
     add("--seed", type=whole(), help="seed of the episodes; default: one that no training used")
     add("--minutes", type=finite(above_zero=True), default=17.0, help="maximum length of an "

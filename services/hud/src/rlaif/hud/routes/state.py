@@ -75,6 +75,12 @@ def _no_run(detail: str) -> Problem:
     return Problem(404, "run-not-found", "Run not found", detail)
 
 
+def _unlisted(run_id: str, state: HudState) -> Problem:
+    if run_id == state.current_run_id:  # from telemetry: its first event follows
+        return _no_run(f"Run {run_id} is starting; it is known once its emulators run.")
+    return _no_run(f"No run {run_id} among the newest that are known.")
+
+
 def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
     """The routes; `bus` returns None while NATS is unavailable."""
     router = APIRouter(prefix="/api/v1", tags=["history"], dependencies=NO_STORE)
@@ -82,7 +88,7 @@ def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
 
     def known(run: str | None) -> str | None:
         if run is not None and run != state.current_run_id and state.history.run(run) is None:
-            raise _no_run(f"No run {run} among the newest that are known.")
+            raise _unlisted(run, state)
         return run or state.current_run_id
 
     @router.get("/runs", operation_id="list_runs")
@@ -95,7 +101,7 @@ def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
         """One run, with its settings and the command that repeats it."""
         run = state.history.run(run_id)
         if run is None:
-            raise _no_run(f"No run {run_id} among the newest that are known.")
+            raise _unlisted(run_id, state)
         return run_detail(run)
 
     @router.get("/history", operation_id="get_history")
@@ -169,7 +175,7 @@ def _add_description(router: APIRouter, state: HudState, bus: Callable[[], Bus |
         """Replace name, note and tags of a run; responds when the trainer has saved them."""
         run = state.history.run(run_id)
         if run is None:
-            raise _no_run(f"No run {run_id} among the newest that are known.")
+            raise _unlisted(run_id, state)
         wish = DescriptionWish(at=datetime.now(UTC), run_id=run_id, **dict(body))
         await connected(bus).telemetry().send(wish)
         for _ in range(_POLLS):

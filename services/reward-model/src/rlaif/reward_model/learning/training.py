@@ -51,7 +51,9 @@ def train_candidate(
     )
     episodes = train.episodes + heldout.episodes
     checks = (
-        *label_checks(len(unique), episodes, settings.gate),
+        *label_checks(
+            len(unique), episodes, settings.gate, "labels without near-duplicate segments"
+        ),
         *heldout_checks(metrics),
         Check("train_pairs", "decided training pairs", len(train.decided), bound=1),
     )

@@ -131,6 +131,12 @@ def read_manifest(directory: Path) -> Manifest:
     return manifest
 
 
+def data_dir_of(name: str) -> Path:
+    """The trainer's directory in the data directory of a demo; another directory is its own."""
+    part = Path(name) / "trainer"
+    return part if (part / "runs").is_dir() else Path(name)
+
+
 def find(data_dir: Path, name: str | None = None) -> Path:
     """The folder of a policy.
 

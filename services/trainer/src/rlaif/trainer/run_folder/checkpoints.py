@@ -228,8 +228,8 @@ def find(data_dir: Path, name: str) -> Path:
             others = sorted(runs.glob("*/checkpoints"))
             known = ", ".join(i.id for path in others for i in describe(path.parent)) or "none"
             raise CheckpointError(
-                f"no checkpoint {name!r} was found, this machine has: {known}; give a run's id, "
-                "RUN/iteration_N or a directory"
+                f"no checkpoint {name!r} was found, {runs} has: {known}; give a run's id, "
+                "RUN/iteration_N or a directory, or another data directory"
             )
     verify(found)
     return found

@@ -62,7 +62,7 @@ def progress_line(
             f"{done.steps_per_second:,.0f} decisions/s",
             *([] if (fps := done.frames_per_second) is None else [f"{fps:,.0f} frames/s"]),
             f"return {_number(done.episode_return_mean)}",
-            f"milestones {_share(done.milestone_fraction)}, {len(done.milestones)} seen",
+            f"milestones {_number(done.milestones_mean)} per episode, {len(done.milestones)} seen",
             *([] if curriculum is None else [curriculum_line(curriculum)]),
             "no reward model" if reward_model is None else f"reward model {reward_model}",
             f"ends in {duration(done.seconds_left)}",

@@ -130,10 +130,12 @@ def failed(checks: Iterable[Check]) -> tuple[Check, ...]:
     return tuple(check for check in checks if check.holds is False or check.lacking)
 
 
-def label_checks(labels: int, episodes: int, settings: GateSettings) -> tuple[Check, ...]:
-    """The checks of the labels before they are split."""
+def label_checks(
+    labels: int, episodes: int, settings: GateSettings, what: str = "labels"
+) -> tuple[Check, ...]:
+    """The checks of the labels before they are split; `what` is counted."""
     return (
-        Check("labels", "labels", labels, bound=settings.min_labels),
+        Check("labels", what, labels, bound=settings.min_labels),
         Check("episodes", "episodes", episodes, bound=MIN_EPISODES),
     )
 

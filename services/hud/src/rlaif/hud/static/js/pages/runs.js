@@ -27,14 +27,21 @@ function list(changed) {
     mount(body, app, scope) {
       let drawn = "";
       new Answer(app, scope, { path: PATH, every: EVERY }).watch((got) => {
-        const key = JSON.stringify(got.value);
+        const now = app.store.state.run;
+        const key = JSON.stringify([got.value, now?.run_id, now?.status]);
         if (got.value && key === drawn) return; // what has the focus keeps it
         drawn = key;
-        show(body, got.content((runs) => (runs.length ? table({ look: "runs-table", heads: HEADS, name: "Runs", region: "wide", rows: runs.map((/** @type {any} */ run, /** @type {number} */ index) => row(app, run, index, runs, changed, () => void got.ask())) }).frame : empty("No run has started yet: make demo"))));
+        show(body, got.content((runs) => h("div", {}, empty(unlisted(runs, now)), runs.length > 0 && table({ look: "runs-table", heads: HEADS, name: "Runs", region: "wide", rows: runs.map((/** @type {any} */ run, /** @type {number} */ index) => row(app, run, index, runs, changed, () => void got.ask())) }).frame)));
         if (got.value) changed(got.value);
       });
     },
   };
+}
+
+/** Why a run that one looks for is not in the list. @param {any[]} runs @param {any} now */
+export function unlisted(runs, now) {
+  if (now && !runs.some(({ run_id: id }) => id === now.run_id)) return `Run ${now.run_id} is ${now.status}; it is listed, with its settings, once its emulators run.`;
+  return runs.length ? "" : "No run has started yet: make demo";
 }
 
 /** @param {App} app @param {any} run @param {number} index @param {any[]} runs @param {(runs: any[]) => void} changed @param {() => void} described */
@@ -108,7 +115,7 @@ class Comparison {
   #draw() {
     const specs = [...this.#past].map(([name, past]) => ({ name, spec: /** @type {any} */ (chartsOf(past, null).find(({ id }) => id === this.#figure)) }));
     const series = specs.map(({ name, spec }, index) => ({ ...spec.series[0], name, style: index + 1, field: undefined, band: undefined }));
-    this.chart.update({ series, ...(specs[0] && { note: specs[0].spec.note, format: specs[0].spec.format, zero: specs[0].spec.zero }) });
+    this.chart.update({ series, none: specs[0]?.spec.none ?? "Choose runs in the list.", ...(specs[0] && { note: specs[0].spec.note, format: specs[0].spec.format, zero: specs[0].spec.zero }) });
     show(this.rest, files(this.#origins), settings(this.#origins), ...this.#origins.filter(({ provenance }) => provenance).map(repeat));
   }
 }
@@ -127,12 +134,14 @@ export function settings(all) {
   return h("div", {}, empty(missing.join(" ")), table({ look: "compare", name: "Settings that differ", heads: ["Setting", ...runs.map(({ run_id: id, name }) => name ?? id)], rows: names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, name)), ...values.map((each, index) => cell(runs[index].name ?? runs[index].run_id, h("code", {}, each[name] ?? "—"))))) }).frame);
 }
 
-/** @param {any} run */
-function repeat({ run_id: id, name, provenance: { command, commit, host, packages } }) {
+/** All settings of a run, and how to repeat it. @param {any} run */
+export function repeat({ run_id: id, name, judged, provenance: { command, commit, host, packages, settings } }) {
   const button = h("button", { type: "button", class: "copy", "aria-label": `Copy the command that repeats ${id}`, onclick: () => copy(command, button) }, "copy");
-  return h("details", {}, h("summary", {}, `Repeat ${name ?? id}`),
+  return h("details", {}, h("summary", {}, `Settings of ${name ?? id}, and how to repeat it`),
     h("p", {}, h("code", { class: "reported" }, command), " ", button),
-    h("p", { class: "quiet-text reported" }, `Commit ${commit ?? "unknown"}; ${host}; ${Object.entries(packages).map((each) => each.join(" ")).join(", ")}.`));
+    judged && h("p", { class: "quiet-text" }, "Without the judges. With them: the same settings and a new ", h("code", {}, "TRAINER_RUN_ID"), " before ", h("code", {}, "make demo"), "."),
+    h("p", { class: "quiet-text reported" }, `Commit ${commit ?? "unknown"}; ${host}; ${Object.entries(packages).map((each) => each.join(" ")).join(", ")}.`),
+    table({ look: "all-settings", name: `Settings of ${name ?? id}`, heads: ["Setting", "Value"], rows: Object.entries(settings).map(([setting, value]) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, setting)), cell("Value", h("code", {}, value || "—")))) }).frame);
 }
 
 /** @type {import("../router.js").Page} */

@@ -23,7 +23,7 @@ const NAMES = /** @type {Record<string, string>} */ ({ shaping: MODEL });
 /** @param {Past} past @param {Scores | null} scores @returns {ChartSpec[]} */
 export function chartsOf(past, scores) {
   return [
-    episodes(past, "milestones", "Milestones per episode", "Of episodes from the game's start, by RAM; those of search and curriculum do not count.", decimal),
+    episodes(past, "milestones", "Milestones per episode", "Steps of the main quest reached in an episode from the game's start, by RAM; search and curriculum do not count.", decimal),
     evaluations(past),
     judgeScore(scores),
     { ...episodes(past, "returns", "Return per episode", "Sum of game rewards.", reward, "episode_return"), zero: false },
