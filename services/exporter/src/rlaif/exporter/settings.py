@@ -7,14 +7,16 @@ from typing import ClassVar, Literal, get_args
 from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.contracts.catalog import STREAMS
+from rlaif.contracts.catalog import STREAMS, spec_of
+from rlaif.contracts.events import SegmentCaptured, SegmentExported, SegmentScored
 from rlaif.contracts.game.rates import FRAMES_PER_SECOND
 from rlaif.service.settings import INTERNAL, ServiceSettings
 
 Kept = Literal["segments", "captures", "scores"]
 """Kinds of objects that may be deleted, in the order in which those of a segment are."""
 
-EVENTS_DAYS = 1 + max(STREAMS[each].max_age.days for each in ("CAPTURES", "SEGMENTS", "SCORES"))
+_EVENTS = (SegmentCaptured, SegmentExported, SegmentScored)
+EVENTS_DAYS = 1 + max(STREAMS[spec_of(each).stream].max_age.days for each in _EVENTS)
 """No stored event refers to a capture or a score of this age."""
 
 _MAX_DAYS = 36_500
