@@ -218,7 +218,7 @@ def area(path: Path) -> str:
         name = "/".join(parts[: parts.index("src")])
         rooms = {"services/trainer", "libs/common", "libs/game"}
         if name == "libs/common":
-            return f"libs/common/{parts[parts.index('src') + 2]}"
+            return f"libs/common/{(*parts[parts.index('src') + 2 :], name)[0]}"
         if "static" in inside:
             return f"{name}/static"
         return f"{name}/{inside[0]}" if name in rooms and len(inside) > 1 else name
