@@ -22,7 +22,7 @@ CAPTURES_PER_MINUTE = 240
 """Instead of 75: the pipeline is the same."""
 READY = re.compile("✓ reward-model")
 MONITORING = Path(__file__).parents[2] / "deploy/monitoring"
-OF_OTHERS = ("up", "nats_", "ray_", "kube")
+OF_OTHERS = ("up", "nats_", "ray_", "kube", "certmanager_")
 """Prefixes of metrics of NATS, Ray and the cluster."""
 
 

@@ -129,12 +129,6 @@ LOOP = Dashboard(
                 "95th percentile.",
                 unit="s",
             ),
-            Panel(
-                "Stored bytes",
-                {"max by (prefix) (rlaif_exporter_stored_bytes)": "{{prefix}}"},
-                "Of the episodes store, counted hourly. EXPORTER_KEEP_DAYS limits most prefixes.",
-                unit="bytes",
-            ),
         ),
     },
 )

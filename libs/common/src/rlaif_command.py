@@ -15,7 +15,9 @@ def main() -> int:
     given = os.environ.get(_PYTHONPATH, "").split(os.pathsep)
     ignored = [folder for folder in given if folder and _hides(folder)]
     if ignored:
-        sys.stderr.write(f"rlaif: ignores {', '.join(ignored)} of PYTHONPATH: another rlaif\n")
+        sys.stderr.write(
+            f"rlaif: ignores {', '.join(ignored)} of PYTHONPATH, with another package rlaif\n"
+        )
         # Also for child processes.
         os.environ[_PYTHONPATH] = os.pathsep.join(each for each in given if each not in ignored)
         places = {os.path.abspath(folder) for folder in ignored}

@@ -108,13 +108,32 @@ async def test_a_trainer_without_a_run_is_not_called_starting(watch, services):
     assert snapshot.sentence(starting=102.0) == "the run is stopped"
 
 
-async def test_issues_are_those_of_the_page_and_stay_while_it_is_away(watch, services):
-    assert await watch.issues() == {}
+STATE = "http://hud/api/v1/state"
+
+
+async def test_issues_are_those_of_the_page(watch, services):
     issue = {"key": "judge: llm", "service": "judge", "description": "no answer"}
-    services.answers["http://hud/api/v1/state"] = {"issues": [issue]}
+    services.answers[STATE] = {"issues": [issue]}
     assert await watch.issues() == {"judge: llm": "judge: no answer"}
-    services.answers = {}
-    assert await watch.issues() == {"judge: llm": "judge: no answer"}
+    services.answers[STATE] = {"issues": []}
+    assert await watch.issues() == {}
+
+
+NO_PAGE = [
+    pytest.param(None, id="no answer"),
+    pytest.param(httpx.Response(503, json={}), id="an error"),
+    pytest.param(httpx.Response(200, text="<html>"), id="another server"),
+    pytest.param({"other": 1}, id="another service"),
+]
+
+
+@pytest.mark.parametrize("answer", NO_PAGE)
+async def test_without_the_page_that_is_an_issue_and_the_last_ones_stay(watch, services, answer):
+    issue = {"key": "judge: llm", "service": "judge", "description": "no answer"}
+    services.answers[STATE] = {"issues": [issue]}
+    await watch.issues()
+    services.answers = {STATE: answer} if answer else {}
+    assert (await watch.issues()).keys() == {"judge: llm", "hud"}
 
 
 def test_an_issue_that_lasts_is_reported_once_and_so_is_its_end():

@@ -115,12 +115,13 @@ class LoopWatch:
         return set(self._reported)
 
     async def issues(self) -> dict[str, str]:
-        """Key → description of each issue on the page; the last ones while it is down."""
+        """Key → description of each issue on the page; while it is down, that and the last ones."""
         state = await self._get("hud", "state")
-        if state is not None:
-            self._issues = {
-                each["key"]: f"{each['service']}: {each['description']}" for each in state["issues"]
-            }
+        if state is None or "issues" not in state:
+            return self._issues | {"hud": "hud does not respond"}
+        self._issues = {
+            each["key"]: f"{each['service']}: {each['description']}" for each in state["issues"]
+        }
         return self._issues
 
     async def close(self) -> None:
@@ -151,11 +152,11 @@ class LoopWatch:
         """The response; `absent` for 404, None if there is none."""
         try:
             answer = await self._client.get(f"{self._urls[service]}/api/v1/{path}")
-        except httpx.HTTPError:
+            if answer.status_code != 200:
+                return absent if answer.status_code == 404 else None
+            body: dict[str, Any] = answer.json()
+        except (httpx.HTTPError, ValueError):  # no answer, or one of another server
             return None
-        if answer.status_code != 200:
-            return absent if answer.status_code == 404 else None
-        body: dict[str, Any] = answer.json()
         return body
 
 

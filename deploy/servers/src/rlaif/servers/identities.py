@@ -31,15 +31,16 @@ _DEAD = spec_of(DeadLetter).stream
 _ACKS = ("", "*.*.")
 """Tokens before the stream in the two formats of acknowledgement subjects."""
 
+_WRITE = ["s3:PutObject", "s3:DeleteObject"]
+
 
 @dataclass(frozen=True)
 class Objects:
-    """Prefixes of a bucket's objects: that may be read, also changed, or only deleted."""
+    """Prefixes of a bucket's objects that may be read, and of those that may also be changed."""
 
     bucket: str
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
-    delete: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,7 @@ IDENTITIES: tuple[Identity, ...] = (
     ),
     Identity(
         "exporter",
-        (
-            Objects(
-                EPISODES_BUCKET,
-                read=("captures/", "keyframes/"),
-                write=(SEGMENTS,),
-                delete=("captures/", "rejudged/", "scores/"),  # retention
-            ),
-        ),
+        (Objects(EPISODES_BUCKET, read=("captures/", "keyframes/"), write=(SEGMENTS,)),),
         follows=(_DEAD,),
     ),
     Identity(
@@ -215,9 +209,7 @@ def _statements(objects: Objects) -> Iterator[dict[str, object]]:
     arn = f"arn:aws:s3:::{objects.bucket}"
     write = (*objects.write, SCRATCH) if objects.write else ()
     read = (*objects.read, *write, SCRATCH)
-    allowed = {"GetObject": read, "PutObject": write, "DeleteObject": (*write, *objects.delete)}
-    for action, prefixes in allowed.items():
-        actions = [f"s3:{action}"]
+    for actions, prefixes in ((["s3:GetObject"], read), (_WRITE, write)):
         if prefixes:
             resources = [f"{arn}/{prefix}*" for prefix in dict.fromkeys(prefixes)]
             yield {"Effect": "Allow", "Action": actions, "Resource": resources}

@@ -68,7 +68,8 @@ def command(name: str, *wrong: type[Exception]) -> Callable[[Callable[P, int]], 
                 if isinstance(error, RuntimeError) and str(error) != _NO_THREAD:
                     raise
                 what = str(error) or "out of memory"
-                sys.stderr.write(f"{name}: error: {what}; is memory limited (ulimit -v)?\n")
+                limits = "memory (ulimit -v) or processes (ulimit -u)"
+                sys.stderr.write(f"{name}: error: {what}; are {limits} limited?\n")
                 return WRONG_INPUT
 
         return run
@@ -81,8 +82,8 @@ def check_address_space(least: int) -> None:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY and limit < least:
         raise CommandError(
-            f"processes are limited to {limit >> 20} MiB of address space and need {least >> 20}; "
-            "run `ulimit -v unlimited` first"
+            f"processes are limited to {limit >> 20} MiB of address space (ulimit -v) and need "
+            f"{least >> 20}: raise the limit"
         )
 
 

@@ -28,11 +28,6 @@ def capture(episode_id: str, segment_id: str) -> str:
     return f"captures/{episode_id}/{segment_id}.capture"
 
 
-def capture_ids(key: str) -> tuple[str, str] | None:
-    """(episode id, segment id) when `key` is a capture, else None."""
-    return _ids(rf"captures/({_ID})/({_ID})\.capture", key)
-
-
 def keyframe(sha256: str) -> str:
     """A save state, by the SHA-256 digest of its uncompressed bytes."""
     return f"keyframes/{sha256}.state.zst"
@@ -62,12 +57,6 @@ def segment_file_ids(key: str) -> tuple[str, str] | None:
     """(episode id, segment id) when `key` is a file of an exported segment, else None."""
     ids = _ids(rf"({_ID})/({_ID})/.+", key)
     return None if ids is None or ids[0] in FOLDERS else ids
-
-
-def prefix_of(key: str) -> str:
-    """The top-level folder of a key; `segments` for all episodes."""
-    folder = key.partition("/")[0]
-    return folder if folder in FOLDERS else "segments"
 
 
 def score(judge_config: str, segment_id: str) -> str:

@@ -127,8 +127,11 @@ class Runtime:
             ),
             observer=self._observer,
         )
-        retention = Retention(store, self._metrics, days=self._settings.days)
-        self._beside = BackgroundTasks({"retention": retention.run}, outage_errors=(StorageError,))
+        if (days := self._settings.keep_days) is not None:
+            retention = Retention(store, self._metrics, days=days)
+            self._beside = BackgroundTasks(
+                {"retention": retention.run}, outage_errors=(StorageError,)
+            )
         return ExportJob(worker, self.replayers, self._beside)
 
 

@@ -8,7 +8,7 @@ idempotent. Damaged files are replaced from the replay, which is deterministic.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -53,17 +53,7 @@ class ExporterMetrics:
         )
         self._frames = metrics.counter("replayed_frames", "Game frames played, prefixes included.")
         self._expired = metrics.counter(
-            "expired_objects",
-            "Objects deleted after EXPORTER_KEEP_DAYS: segments, captures, scores.",
-            ("kind",),
-        )
-        self._stored_objects = metrics.gauge(
-            "stored_objects",
-            "Objects of the episodes store; prefix `segments`: all episodes. Counted hourly.",
-            ("prefix",),
-        )
-        self._stored_bytes = metrics.gauge(
-            "stored_bytes", "Bytes of these objects. Counted hourly.", ("prefix",)
+            "expired_objects", "Objects of segments deleted after EXPORTER_KEEP_DAYS."
         )
 
     def exported(self, *, frames: int, seconds: float, first: bool) -> None:
@@ -80,15 +70,8 @@ class ExporterMetrics:
         if fault.reason == "ram_hash_mismatch":
             self._mismatches.inc()
 
-    def expired(self, kind: str, objects: int) -> None:
-        self._expired.labels(kind).inc(objects)
-
-    def stored(self, objects: Mapping[str, int], sizes: Mapping[str, int]) -> None:
-        """Report the number and the bytes of all stored objects, by prefix."""
-        for gauge, found in ((self._stored_objects, objects), (self._stored_bytes, sizes)):
-            gauge.clear()
-            for prefix, value in found.items():
-                gauge.labels(prefix).set(value)
+    def expired(self, objects: int) -> None:
+        self._expired.inc(objects)
 
     def lost_replay(self, fault: LostReplayError) -> None:
         self._lost.labels(fault.reason.removeprefix("replay_")).inc()

@@ -1,25 +1,13 @@
 """The settings of the exporter."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.contracts.catalog import STREAMS, spec_of
-from rlaif.contracts.events import SegmentCaptured, SegmentExported, SegmentScored
 from rlaif.contracts.game.rates import FRAMES_PER_SECOND
 from rlaif.service.settings import INTERNAL, ServiceSettings
-
-Kept = Literal["segments", "captures", "scores"]
-"""Kinds of objects that may be deleted, in the order in which those of a segment are."""
-
-_EVENTS = (SegmentCaptured, SegmentExported, SegmentScored)
-EVENTS_DAYS = 1 + max(STREAMS[spec_of(each).stream].max_age.days for each in _EVENTS)
-"""No stored event refers to a capture or a score of this age."""
-
-_MAX_DAYS = 36_500
 
 
 class ReplaySettings(BaseModel, frozen=True, extra="forbid"):
@@ -65,32 +53,12 @@ class ExporterSettings(ServiceSettings):
         le=64,
         description="Segments replayed concurrently; each uses one core and one process.",
     )
-    keep_days: float | dict[Kept, float] | None = Field(
+    keep_days: float | None = Field(
         default=None,
+        ge=1,
         description="Days after which the states, observations, pictures and film of a segment are "
-        "deleted; use more than an outage of the judges lasts. To delete captures of scored "
-        'segments, and then their scores, give an object: {"segments": 7, "captures": 31, '
-        '"scores": 90}. Unset: no deletion.',
+        "deleted. Its capture and score remain. Use more days than an outage of the judges lasts. "
+        "Unset: no deletion.",
     )
     ack_wait_seconds: float = Field(default=30.0, gt=0, json_schema_extra=INTERNAL)
     """Without a heartbeat for this long, a segment is delivered to another exporter."""
-
-    @property
-    def days(self) -> Mapping[Kept, float]:
-        """Days by kind; objects of other kinds are kept."""
-        if isinstance(self.keep_days, dict):
-            return self.keep_days
-        return {} if self.keep_days is None else {"segments": self.keep_days}
-
-    @field_validator("keep_days")
-    @classmethod
-    def _in_order(cls, given: float | dict[Kept, float] | None) -> float | dict[Kept, float] | None:
-        days = given if isinstance(given, dict) else {"segments": given or 1.0}
-        kinds: tuple[Kept, ...] = get_args(Kept)
-        if not days or days.keys() != set(kinds[: len(days)]):
-            raise ValueError("captures need segments, and scores need captures: set those as well")
-        for kind, value in days.items():
-            least = 1 if kind == "segments" else EVENTS_DAYS
-            if not least <= value <= _MAX_DAYS:
-                raise ValueError(f"{kind} can be kept for {least} to {_MAX_DAYS} days")
-        return given

@@ -1,6 +1,7 @@
 """Reads the stored events, dead letters and objects of the segments of a pipeline."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from rlaif.contracts.events import (
 )
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
+
+_CAPTURE = re.compile(r"captures/[^/]+/([^/]+)\.capture")
 
 Scored = tuple[str, str]
 """Judge configuration and segment."""
@@ -94,8 +97,8 @@ def _objects(episodes: ObjectStore) -> tuple[dict[str, str], dict[str, str], dic
     manifests: dict[str, str] = {}
     scores: dict[Scored, str] = {}
     for info in episodes.scan():
-        if (ids := keys.capture_ids(info.key)) is not None:
-            captures[ids[1]] = info.key
+        if (capture := _CAPTURE.fullmatch(info.key)) is not None:
+            captures[capture[1]] = info.key
         elif (scored := keys.score_ids(info.key)) is not None:
             scores[scored] = sha256(episodes.get(info.key)).hexdigest()
         elif (ids := keys.manifest_ids(info.key)) is not None:
