@@ -1,7 +1,8 @@
 """What limits training on this machine, games or learner, by numbers of runners and threads.
 
 scale    runs with N runners of eight environments: decisions and frames per second, and shares of
-         an iteration: `update` the update, `busy` all in which the learner does not wait for games
+         an iteration: `update` of the update, `busy` of the time in which the learner
+         does not wait for games
 update   seconds of the update of one played batch, by PyTorch's threads, without runners
 """
 
@@ -45,7 +46,8 @@ class TimedPPO(ShapedPPO):
         super().__init__(config_of(settings, runner_config(settings, env)))
         self.batch: Any = None
         self.seconds = {"update": 0.0, "wait": 0.0}
-        self.sampler.collect = self._timed("wait", self.sampler.collect)  # type: ignore[method-assign]
+        collect = self._timed("wait", self.sampler.collect)
+        self.sampler.collect = collect  # type: ignore[method-assign]  # to time the real sampler
 
     def _update(self, batch: Any) -> Any:
         self.batch = batch

@@ -11,7 +11,7 @@ a store that makes the objects of the segments so far when they are read. At 10,
                    look: a snapshot; list: 50 segments
     reward_model   labels. start: the first poll; look: a poll for eight announced scores; list: a
                    poll that reads a page of all keys (median of 200)
-    api            exporter and judge. look: 1, list: 50 segments and scores at the begin, in the
+    api            exporter and judge. look: 1, list: 50 segments and scores at the start, in the
                    middle and at the end of the keys
 
 Times are in seconds, the slowest unless stated otherwise; memory is the peak resident memory so

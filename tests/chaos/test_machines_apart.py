@@ -171,14 +171,14 @@ class Training:
                 command, env=os.environ | environment, stdout=out, stderr=log
             )
 
-    def told(self, kind: str) -> list[dict[str, Any]]:
+    def reports(self, kind: str) -> list[dict[str, Any]]:
         lines = self._said.read_text().split("\n")[:-1]
         return [each for each in map(json.loads, lines) if each["kind"] == kind]
 
     @property
     def iterations(self) -> list[int]:
         """Environment steps of the run after each iteration."""
-        return [each["env_steps"] for each in self.told("iteration_done")]
+        return [each["env_steps"] for each in self.reports("iteration_done")]
 
     def found(self) -> int:
         """Number of states that the search has stored."""
@@ -190,9 +190,9 @@ class Training:
         """Whether a runner gave no sign of life for as long as a page waits for its screen."""
         screens = RunnerScreens()
         screens.update(self.run / SCREENS)
-        told = screens.environments(RUN, datetime.now(UTC))
-        assert told is not None
-        return any(each.runner == runner and each.silent_seconds > 10 for each in told.runners)
+        reading = screens.environments(RUN, datetime.now(UTC))
+        assert reading is not None
+        return any(each.runner == runner and each.silent_seconds > 10 for each in reading.runners)
 
 
 Train = Callable[..., Training]
@@ -259,7 +259,7 @@ async def test_two_machines_explore_and_what_a_lost_one_found_is_kept(
 
     training.process.send_signal(signal.SIGTERM)
     assert training.process.wait(timeout=120) == 0
-    assert len(training.told("started")) == 1, "the training process was never started again"
+    assert len(training.reports("started")) == 1, "the training process was never started again"
     assert found <= in_checkpoint(models_store, tmp_path / "copy.sqlite")
 
 
@@ -279,8 +279,8 @@ async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_t
     async with serve(app) as hud, httpx.AsyncClient(base_url=f"{hud}/api/v1") as page:
 
         async def players() -> bool:
-            told = (await page.get("/environments")).json()["environments"]
-            return [each["env"] for each in told] == ["1-0", "1-1", "2-0", "2-1"]
+            listed = (await page.get("/environments")).json()["environments"]
+            return [each["env"] for each in listed] == ["1-0", "1-1", "2-0", "2-1"]
 
         async def is_selected(env: str) -> bool:
             # 404 while the runners of the search are replaced by those of the policy.
@@ -294,13 +294,15 @@ async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_t
         await eventually(
             players, "the players of both machines are on the map again", seconds=SECONDS
         )
-        assert training.told("search_report")[-1]["workers"] == len(RUNNERS), "the head has no CPU"
+        assert training.reports("search_report")[-1]["workers"] == len(RUNNERS), (
+            "the head has no CPU"
+        )
         for env in ("1-1", "2-1"):
             await eventually(partial(is_selected, env), f"{env} can be selected", seconds=SECONDS)
             await eventually(partial(is_shown, env), f"a picture of {env}", seconds=SECONDS)
 
     await until(
-        "it learns along the demonstrations", lambda: bool(training.told("curriculum_report"))
+        "it learns along the demonstrations", lambda: bool(training.reports("curriculum_report"))
     )
     training.process.send_signal(signal.SIGTERM)
     assert training.process.wait(timeout=120) == 0
@@ -309,13 +311,13 @@ async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_t
         TRAINER_EVAL_EPISODES=2, EPISODE_LENGTH=200, ROM_PATH=game,
     )  # fmt: skip
     assert evaluation.process.wait(timeout=SECONDS) == 0
-    (done,) = evaluation.told("evaluation_done")
+    (done,) = evaluation.reports("evaluation_done")
     stored = json.loads(models_store.get("evaluations/r-evaluation/r-evaluation.json"))
     assert (stored["run_id"], stored["iteration"]) == (RUN, done["iteration"])
 
 
 def has_phases(training: Training, phases: set[str]) -> bool:
-    return {each["phase"] for each in training.told("phase_report")} >= phases
+    return {each["phase"] for each in training.reports("phase_report")} >= phases
 
 
 def captured_by(store: ObjectStore, env: int | None = None) -> set[int]:

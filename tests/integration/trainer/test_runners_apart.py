@@ -132,8 +132,8 @@ def test_screens_and_positions_of_all_runners_reach_the_service(
 
     def players() -> list[str]:
         screens.update(run / SCREENS)
-        told = screens.environments("r", datetime.now(UTC))
-        return [] if told is None else [each.env for each in told.environments]
+        reading = screens.environments("r", datetime.now(UTC))
+        return [] if reading is None else [each.env for each in reading.environments]
 
     train_until(algorithm, "each runner shows a screen", lambda: has_shown("1-0", "2-0"))
     train_until(
@@ -143,7 +143,7 @@ def test_screens_and_positions_of_all_runners_reach_the_service(
     train_until(algorithm, "the wanted environment is shown", lambda: has_shown("2-1"))
     train_until(
         algorithm,
-        "what its steps are paid is told",
+        "the rewards of its steps are reported",
         lambda: screens.steps(datetime.now(UTC)) is not None,
     )
 

@@ -141,7 +141,9 @@ def test_a_run_of_any_length_takes_bounded_room_and_keeps_its_sums() -> None:
     for piece in pieces(0, count * STEP, [2]):
         folded(piece, into=history)
     view = history.view("run-1", points=1000)
-    assert len(history.run("run-1").points) <= 2 * MAX_POINTS  # type: ignore[union-attr]
+    run = history.run("run-1")
+    assert run is not None
+    assert len(run.points) <= 2 * MAX_POINTS
     assert len(view.points) <= 1000
     assert sum(point.iterations for point in view.points) == count
     assert sum(point.episodes for point in view.points) == count
@@ -152,7 +154,9 @@ def test_a_run_of_any_length_takes_bounded_room_and_keeps_its_sums() -> None:
 def test_no_piece_is_of_before_and_after_a_load() -> None:
     history = folded(run_started(), *pieces(0, 333 * STEP, [1]), run_loaded(1, 333 * STEP))
     folded(*pieces(333 * STEP, 5000 * STEP, [2]), into=history)
-    assert 333 * STEP in [piece.since_step for piece in history.run("run-1").points]  # type: ignore[union-attr]
+    run = history.run("run-1")
+    assert run is not None
+    assert 333 * STEP in [piece.since_step for piece in run.points]
 
 
 def test_as_many_runs_are_kept_as_can_be_compared() -> None:

@@ -112,15 +112,15 @@ def test_all_runners_are_told_with_their_signs_of_life(tmp_path: Path) -> None:
     feeds = [feed(tmp_path, 1), feed(tmp_path, 2)]
     screens.update(tmp_path)
     feeds[0]._files.players.write([LINK, LINK])  # type: ignore[union-attr]  # the disk took it
-    told = screens.environments("run-1", NOW)
-    assert told is not None
-    assert [sign.runner for sign in told.runners] == [1, 2]
-    assert told.runners[0].still_seconds is not None
-    assert told.runners[1].still_seconds is None, "it has not played yet"
-    assert all(sign.silent_seconds >= 0 for sign in told.runners)
-    assert [each.env for each in told.environments] == ["1-0", "1-1"]
-    assert (told.environments[0].room, told.environments[0].episode_return) == (0x77, -1.5)
-    assert told.watched == "1-0"
+    reading = screens.environments("run-1", NOW)
+    assert reading is not None
+    assert [sign.runner for sign in reading.runners] == [1, 2]
+    assert reading.runners[0].still_seconds is not None
+    assert reading.runners[1].still_seconds is None, "it has not played yet"
+    assert all(sign.silent_seconds >= 0 for sign in reading.runners)
+    assert [each.env for each in reading.environments] == ["1-0", "1-1"]
+    assert (reading.environments[0].room, reading.environments[0].episode_return) == (0x77, -1.5)
+    assert reading.watched == "1-0"
     for each in feeds:
         each.close()
 
@@ -132,9 +132,9 @@ def test_a_runner_without_a_heartbeat_is_silent(tmp_path: Path) -> None:
     players.data["alive"] -= int(60e9)
     screens = RunnerScreens()
     screens.update(tmp_path)
-    told = screens.environments("run-1", NOW)
-    assert told is not None
-    assert told.runners[0].silent_seconds >= 60
+    reading = screens.environments("run-1", NOW)
+    assert reading is not None
+    assert reading.runners[0].silent_seconds >= 60
 
 
 def test_newer_pictures_are_given_once_with_the_environment_that_they_show(tmp_path: Path) -> None:
