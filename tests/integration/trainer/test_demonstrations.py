@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER, SEARCH_FOLDER
+from rlaif.trainer.rewards.game.presets import RewardPreset
 from rlaif.trainer.search.marks import marks_of
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.tree import read_tree
@@ -241,6 +243,15 @@ async def test_a_child_process_builds_the_demonstrations_of_a_run(run: Path, mad
     assert (await finished(started(run)))[:2] == made.lines[:2]
     found = library.read(run / DEMONSTRATIONS_FOLDER, IDENTITY)
     assert found[0].name == made.whole.name
+
+
+@pytest.mark.parametrize("preset", get_args(RewardPreset))
+async def test_a_run_with_any_rewards_builds_demonstrations(preset: str, tmp_path: Path) -> None:
+    (tmp_path / SEARCH_FOLDER).mkdir()
+    tree_of_way(tmp_path / SEARCH_FOLDER, CARTRIDGE, TO_THE_SWORD)
+    settings = TrainerSettings.model_validate({"reward_preset": preset})
+    await finished(DemonstrationBuild(settings, tmp_path, count=1, processes=0))
+    assert library.exists(tmp_path / DEMONSTRATIONS_FOLDER)
 
 
 async def test_a_build_that_is_stopped_ends_with_its_processes_and_resumes(run: Path) -> None:

@@ -1,7 +1,8 @@
 import json
 import socket
 import stat
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -46,15 +47,19 @@ def test_a_certain_s3_port_is_kept_where_it_is_free() -> None:
 
 
 @pytest.fixture
-def sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[Path]]:
-    """Sockets of SeaweedFS in a folder of the test's, in the place of /tmp."""
+def sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], list[Path]]]:
+    """Sockets of SeaweedFS in a folder of the test's, instead of /tmp.
+
+    The path of a socket has at most 107 bytes, and `tmp_path` may need more.
+    """
     real = seaweedfs.sockets_of
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
 
-    def moved(port: int) -> list[Path]:
-        return [tmp_path / path.name for path in real(port)]
+        def moved(port: int) -> list[Path]:
+            return [Path(folder) / path.name for path in real(port)]
 
-    monkeypatch.setattr(seaweedfs, "sockets_of", moved)
-    return moved
+        monkeypatch.setattr(seaweedfs, "sockets_of", moved)
+        yield moved
 
 
 def test_a_port_whose_socket_a_live_server_listens_on_is_not_free(sockets) -> None:

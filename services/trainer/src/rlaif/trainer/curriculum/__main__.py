@@ -7,12 +7,14 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import get_args
 
 from rlaif.files.failures import command
 from rlaif.files.options import whole
 from rlaif.trainer.curriculum.building import NO_TRAJECTORY, BuildSettings, build
 from rlaif.trainer.curriculum.library import DemonstrationsError
 from rlaif.trainer.curriculum.minimization import MAX_TRIAL_STEPS
+from rlaif.trainer.rewards.game.presets import RewardPreset
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.tree import TreeError
 from rlaif.trainer.settings.game import GameSettings
@@ -51,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--rom", type=Path, help="ROM file (default: the embedded game)")
     arms = ("buttons", "macros", "options")
     add("--actions", default="macros", choices=arms, help="action set of the policy")
-    add("--rewards", default="default", choices=("seed", "default"))
+    add("--rewards", default="default", choices=get_args(RewardPreset))
     add("--count", type=whole(1), default=6, help="trajectories per search")
     add("--noised", type=whole(), default=2, help="noisy replays per subtask")
     add("--seed", type=whole(), default=0, help="seed of the noise")
