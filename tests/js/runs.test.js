@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { textOf } from "./document.js";
 
-import { repeat, settings, unlisted } from "../../services/hud/src/rlaif/hud/static/js/pages/runs.js";
+import { differences, repeat, settings, unlisted } from "../../services/hud/src/rlaif/hud/static/js/pages/runs.js";
 
 const run = (id, settings) => ({ run_id: id, name: null, provenance: settings && { settings } });
 
@@ -16,6 +16,14 @@ test("only settings that differ are compared, by the run that has them", () => {
 test("a run that has not reported its settings is named, and differs in none", () => {
   assert.equal(textOf(settings([run("run-1", null), run("run-0", { RATE: "0.0003" })])), "run-1 has not reported its settings.");
   assert.equal(textOf(settings([run("run-1", { RATE: "1" }), run("run-0", { RATE: "1" })])), "The settings of these runs are the same.");
+});
+
+test("runs are compared with the last one, and too few episodes give no interval", () => {
+  const runs = [{ run_id: "run-1", name: null }, { run_id: "run-0", name: "slow" }];
+  const compared = (milestones) => textOf(differences(runs, [{ before_run: "run-0", after_run: "run-1", until_step: 400, milestones: { before: 2, after: 3, n_before: 20, n_after: 30, ...milestones } }]));
+  assert.match(compared({ change: 1, low: 0.4, high: 1.6 }), /Those of slow.*run-13\.00 \(n = 30\)2\.00 \(n = 20\)\+1\.00 \(\+0\.40 to \+1\.60\)300 to 400/);
+  assert.match(compared({ change: null, low: null, high: null }), /too few episodes/);
+  assert.equal(differences(runs, []), false);
 });
 
 test("a run that starts is named before it is in the list", () => {

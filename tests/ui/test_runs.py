@@ -48,6 +48,8 @@ async def test_two_runs_are_compared(
     assert "TRAINER_SEED" not in newest, "the same in both"
     assert all(each in first for each in ("slow", "baseline", "A control."))
     assert await chromium.evaluate(SETTINGS) == ["TRAINER_PPO_LEARNING_RATE0.0010.0003"]
+    found = "document.querySelector('.differences tbody tr').textContent"
+    assert (await chromium.evaluate(found)).startswith("run-1")
     repeat = "document.querySelector('#runs-compared details:last-of-type code').textContent"
     assert await chromium.evaluate(repeat) == "TRAINER_PPO_LEARNING_RATE=0.0003 rlaif train"
     files = "[...document.querySelectorAll('#runs-compared a[href*=csv]')].map(a => a.search)"

@@ -503,7 +503,7 @@ def test_runs_with_and_without_judges_stand_side_by_side_at_the_same_step() -> N
     )
     runs = headline(history).runs
     assert runs is not None
-    assert (runs.with_run, runs.without_run, runs.until_step) == ("run-1", "run-0", 80 * STEP)
+    assert (runs.after_run, runs.before_run, runs.until_step) == ("run-1", "run-0", 80 * STEP)
     assert (runs.milestones.before, runs.milestones.after) == (1.0, 3.0)
     assert (runs.milestones.n_before, runs.milestones.n_after) == (20, 20)
 

@@ -106,6 +106,28 @@ async def test_runs_are_told_apart_by_name_progress_and_the_settings_that_differ
     assert (await client.get("/api/v1/runs/r-3")).status_code == 404
 
 
+async def test_two_runs_are_compared_over_the_steps_that_both_have(
+    client: httpx.AsyncClient, state: HudState
+) -> None:
+    for run_id, gained in (("r-1", [2] * 100), ("r-2", [2, 4] * 50)):
+        for data in (
+            run_started(run_id=run_id),
+            *(
+                run_iterated(at, at + 100, gained=gained, run_id=run_id)
+                for at in (0, 100, 200, 300)
+            ),
+        ):
+            state.apply_event(envelop(data, source="t", time=NOON))
+    answer = await client.get("/api/v1/runs/r-2/comparison", params={"before": "r-1"})
+    body, found = answer.json(), answer.json()["milestones"]
+    assert (body["before_run"], body["after_run"], body["until_step"]) == ("r-1", "r-2", 400)
+    assert (found["before"], found["after"], found["change"]) == (2.0, 3.0, 1.0)
+    assert found["low"] <= found["change"] <= found["high"]
+    unknown = await client.get("/api/v1/runs/r-2/comparison", params={"before": "r-3"})
+    assert unknown.status_code == 404
+    assert "r-3" in unknown.json()["detail"]
+
+
 async def test_a_run_that_starts_is_told_from_an_unknown_one(
     client: httpx.AsyncClient, state: HudState
 ) -> None:

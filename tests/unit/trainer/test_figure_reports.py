@@ -51,6 +51,14 @@ def pipeline(of: RunState) -> dict[str, Any]:
     return progress(of, TrainerSettings(), [])
 
 
+def test_a_failed_build_of_demonstrations_is_an_issue_until_the_next_one_begins() -> None:
+    failed = DONE.model_copy(update={"not_built": "exit code 2"})
+    issue = state(failed).learning_issue
+    assert issue is not None
+    assert "exit code 2" in issue
+    assert state(failed, DONE).learning_issue is None
+
+
 def test_every_figure_of_an_iteration_is_in_every_report() -> None:
     after = state(DONE)
     for told in (after.progress(NOW).model_dump(), view(after), pipeline(after)):

@@ -15,8 +15,14 @@ from rlaif.contracts.model import ID_PATTERN
 from rlaif.contracts.run_origin import RunDescription
 from rlaif.contracts.telemetry.readings import DescriptionWish
 from rlaif.hud.read_model.history.csv_table import csv_of
+from rlaif.hud.read_model.history.headline import compare_runs
 from rlaif.hud.read_model.history.runs import RunDetail, RunView, run_detail
-from rlaif.hud.read_model.history.views import HistoryView, LoadsView, ScorePointsView
+from rlaif.hud.read_model.history.views import (
+    ComparedRunsView,
+    HistoryView,
+    LoadsView,
+    ScorePointsView,
+)
 from rlaif.hud.read_model.llm import CallsView, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.views import PaidStepsView, Snapshot, User
@@ -103,6 +109,17 @@ def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
         if run is None:
             raise _unlisted(run_id, state)
         return run_detail(run)
+
+    @router.get("/runs/{run_id}/comparison", operation_id="compare_runs")
+    async def get_comparison(
+        run_id: Annotated[str, Path(description="Run of `after`.")],
+        before: Annotated[str, Query(pattern=ID_PATTERN, description="Run of `before`.")],
+    ) -> ComparedRunsView:
+        """Milestones per episode of two runs at the same step, with a bootstrap interval."""
+        first, second = (state.history.run(each) for each in (before, run_id))
+        if first is None or second is None:
+            raise _unlisted(before if first is None else run_id, state)
+        return await asyncio.to_thread(compare_runs, first, second)
 
     @router.get("/history", operation_id="get_history")
     async def get_history(

@@ -397,6 +397,7 @@ def report(
     trained_seconds: float,
     seconds_left: float | None,
     not_written: str | None = None,
+    not_built: str | None = None,
 ) -> IterationDone:
     """Return the message about an iteration; `module` contains the learner's metrics."""
     learned = algorithm.learned
@@ -419,6 +420,7 @@ def report(
         captures_lost=tally.captures_lost,
         selected_by=dict(tally.selected_by),
         not_written=not_written,
+        not_built=not_built,
         reward_parts={
             name: amount for name, amount in tally.reward_parts.items() if math.isfinite(amount)
         },

@@ -131,6 +131,7 @@ class Training:
         self._world_reported = float("-inf")
         self._build: DemonstrationBuild | None = None
         self._built_level = 0.0
+        self._not_built: str | None = None
 
     def run(self) -> None:
         """Train or evaluate until the end of the run or a stop request."""
@@ -185,13 +186,17 @@ class Training:
         if search is None or settings.curriculum.path is not None:
             return
         if self._build is not None and self._build.is_over:
+            self._not_built = None
             try:
                 list(self._build.lines())
                 self._build.check()
                 path = self._run.directory / DEMONSTRATIONS_FOLDER
                 algorithm.follow_demonstrations(path, is_new=False)
-            except (DemonstrationsError, RuntimeError) as error:
+            except DemonstrationsError as error:
                 logger.warning("no new demonstrations; the curriculum is unchanged: %s", error)
+            except RuntimeError as error:
+                logger.exception("no new demonstrations; the curriculum is unchanged")
+                self._not_built = str(error)
             self._build.stop()
             self._build = None
         if self._build is None and search.figures.level >= self._built_level + 1:
@@ -259,6 +264,7 @@ class Training:
                     algorithm.env_steps, trained, speed.steps_per_second
                 ),
                 not_written=lost[0] if lost else None,
+                not_built=self._not_built,
             )
         )
         if time.monotonic() - self._world_reported >= _WORLD_SECONDS:

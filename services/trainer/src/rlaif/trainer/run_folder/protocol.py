@@ -105,6 +105,7 @@ class IterationDone(RunFigures, _Line):
     samples_left_out: int = 0  # environment steps of the batch whose advantage is not finite
     updates_left_out: int = 0  # gradient steps of the iteration that are not finite
     not_learned: str | None = None  # why the policy was not updated; null if it was
+    not_built: str | None = None  # why the last build of demonstrations failed; null if it did not
 
 
 # `past.json` of earlier releases has the kinds that end with `_told`.

@@ -121,14 +121,19 @@ def _side_by_side(run: RunStory, others: Sequence[RunStory]) -> ComparedRunsView
     other = counterpart(run, others)
     if other is None:
         return None
-    until = min(run.oldest_open or 0, other.oldest_open or 0)
-    judged, plain = (run, other) if run.judged else (other, run)
-    before, after = (each.between(3 * until // 4, until) for each in (plain, judged))
+    return compare_runs(other, run) if run.judged else compare_runs(run, other)
+
+
+def compare_runs(before: RunStory, after: RunStory) -> ComparedRunsView:
+    """Milestones per episode of two runs, up to the last step that both have finished."""
+    until = min(before.oldest_open or 0, after.oldest_open or 0)
     return ComparedRunsView(
-        with_run=judged.run_id,
-        without_run=plain.run_id,
+        before_run=before.run_id,
+        after_run=after.run_id,
         until_step=until,
-        milestones=_compare(before, after),
+        milestones=_compare(
+            *(each.between(3 * until // 4, until) for each in (before, after)),
+        ),
     )
 
 

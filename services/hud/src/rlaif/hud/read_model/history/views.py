@@ -75,12 +75,12 @@ class LoadsView(View):
 
 
 class ComparedRunsView(View):
-    """A run with judges and one without, equal in all other settings, at the same step."""
+    """Two runs at the same step. Another seed may give another difference."""
 
-    with_run: str
-    without_run: str
+    before_run: str = Field(description="Run of `before`; in the headline, the one without judges.")
+    after_run: str
     until_step: int = Field(description="The last quarter of the steps up to here is compared.")
-    milestones: Difference = Field(description="`before` without judges, `after` with them.")
+    milestones: Difference
 
 
 class SentencePart(View):

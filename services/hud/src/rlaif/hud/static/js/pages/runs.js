@@ -5,7 +5,7 @@ import { confirmChange } from "../change.js";
 import { Cursor } from "../charts/axis.js";
 import { timeChart } from "../charts/chart.js";
 import { h, show } from "../dom.js";
-import { ago, compact, count, decimal } from "../format.js";
+import { ago, compact, count, decimal, reward } from "../format.js";
 import { chartsOf, NOTHING } from "../panels/timeline/specs.js";
 import { cell, empty, from, listed, mountPanels, table } from "../parts.js";
 import { copy } from "../segments/found.js";
@@ -56,7 +56,7 @@ function row(app, run, index, runs, changed, described) {
   return h("tr", {},
     h("th", { scope: "row" }, box, h("a", { href: `/?run=${run.run_id}` }, run.name ?? run.run_id), run.name ? h("small", {}, h("code", {}, run.run_id)) : null, run.tags.length ? h("small", { class: "reported" }, ...listed(run.tags)) : null, run.note ? h("small", { class: "reported" }, run.note) : null,
       h("button", { type: "button", class: "copy", "aria-label": `Name, note and tags of ${run.run_id}`, onclick: () => describe(app, run, described) }, "edit")),
-    cell("State", now?.run_id === run.run_id ? now.status : "not running"),
+    cell("State", now?.run_id === run.run_id ? now.status : run.last_at ? `last report ${ago(run.last_at)}` : "not running"),
     cell("Game", h("code", {}, run.game ?? "—")), cell("Seed", figure("seed", count(run.seed).replaceAll(",", ""))),
     cell("Started", run.started_at ? ago(run.started_at) : "—"), cell("Steps", figure("env_step", compact(run.env_step))), cell("Milestones per episode", figure("milestones", decimal(run.milestones))),
     cell("Settings that differ", run.settings ? h("span", { class: "reported" }, ...listed(Object.entries(run.settings).map(([name, value]) => h("code", {}, `${name}=${value}`)))) : "not reported"));
@@ -84,6 +84,8 @@ class Comparison {
   #past = new Map();
   /** @type {any[]} */
   #origins = [];
+  /** @type {any[]} */
+  #differences = [];
   #figure = "milestones";
   #visit = 0;
 
@@ -103,12 +105,14 @@ class Comparison {
   async ask(runs) {
     const ids = chosen(runs);
     const visit = ++this.#visit;
-    const found = await Promise.all(ids.map((id) => Promise.all([this.app.api.get(`/api/v1/history?run=${id}`), this.app.api.get(`${PATH}/${id}`)]))).catch((error) => {
+    const base = ids.at(-1);
+    const found = await Promise.all(ids.map((id) => Promise.all([this.app.api.get(`/api/v1/history?run=${id}`), this.app.api.get(`${PATH}/${id}`), id === base ? null : this.app.api.get(`${PATH}/${id}/comparison?before=${base}`)]))).catch((error) => {
       show(this.rest, whyNot(error, () => void this.ask(runs)));
     });
     if (!found || visit !== this.#visit) return; // meanwhile other runs were chosen
     this.#past = new Map(ids.map((id, index) => [runs.find(({ run_id: known }) => known === id).name ?? id, found[index][0]]));
     this.#origins = found.map(([, run]) => run);
+    this.#differences = found.map(([, , difference]) => difference).filter(Boolean);
     this.#draw();
   }
 
@@ -116,8 +120,17 @@ class Comparison {
     const specs = [...this.#past].map(([name, past]) => ({ name, spec: /** @type {any} */ (chartsOf(past, null).find(({ id }) => id === this.#figure)) }));
     const series = specs.map(({ name, spec }, index) => ({ ...spec.series[0], name, style: index + 1, field: undefined, band: undefined }));
     this.chart.update({ series, none: specs[0]?.spec.none ?? "Choose runs in the list.", ...(specs[0] && { note: specs[0].spec.note, format: specs[0].spec.format, zero: specs[0].spec.zero }) });
-    show(this.rest, files(this.#origins), settings(this.#origins), ...this.#origins.filter(({ provenance }) => provenance).map(repeat));
+    show(this.rest, differences(this.#origins, this.#differences), files(this.#origins), settings(this.#origins), ...this.#origins.filter(({ provenance }) => provenance).map(repeat));
   }
+}
+
+/** Milestones of the runs and of the last one, over the same steps. @param {any[]} runs @param {any[]} found */
+export function differences(runs, found) {
+  const called = (/** @type {string} */ id) => runs.find(({ run_id: known }) => known === id)?.name ?? id;
+  const change = (/** @type {any} */ { change, low, high }) => (change === null ? "too few episodes" : `${reward(change)} (${reward(low)} to ${reward(high)})`);
+  return found.length > 0 && h("div", {}, table({ look: "differences", name: "Milestones per episode over the same steps", heads: ["Run", "Milestones per episode", `Those of ${called(found[0].before_run)}`, "Difference", "Steps"],
+    rows: found.map(({ after_run: id, until_step: until, milestones: all }) => h("tr", {}, h("th", { scope: "row" }, called(id)), cell("Milestones per episode", `${decimal(all.after)} (n = ${count(all.n_after)})`), cell(`Those of ${called(found[0].before_run)}`, `${decimal(all.before)} (n = ${count(all.n_before)})`), cell("Difference", change(all)), cell("Steps", `${compact((3 * until) / 4)} to ${compact(until)}`))) }).frame,
+  h("p", { class: "quiet-text" }, "With 95 % intervals over the episodes of these runs; another seed may differ."));
 }
 
 /** Where the curves are for other tools. @param {any[]} runs */

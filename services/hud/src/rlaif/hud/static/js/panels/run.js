@@ -81,7 +81,7 @@ function patch(sentence, parts) {
 
 const MAIN = /\.(before|after|since_version|live_version)$/; // the others say how sure they are
 
-/** @param {{with_run: string, without_run: string, until_step: number, milestones: Difference} | null} runs */
+/** @param {{before_run: string, after_run: string, until_step: number, milestones: Difference} | null} runs */
 function withAndWithout(runs) {
   if (!runs) return [h("span", { class: "quiet-text" }, "No run without judges to compare with. Start one with ", h("code", {}, "make demo CONTROL=1"), " or ", h("code", {}, "TRAINER_SHAPING_WEIGHT=0"), ".")];
   const { milestones } = runs;
@@ -89,7 +89,7 @@ function withAndWithout(runs) {
   const change = milestones.change === null ? ["; too few episodes to compare"] : [": ", fig(field("change"), reward(milestones.change)), " (", fig(field("low"), reward(milestones.low)), " to ", fig(field("high"), reward(milestones.high)), ")"];
   return [
     "Milestones per episode with judges ", fig(field("after"), decimal(milestones.after)), ", without ", fig(field("before"), decimal(milestones.before)), ...change,
-    h("span", { class: "quiet-text" }, " n = ", fig(field("n_after"), count(milestones.n_after)), " and ", fig(field("n_before"), count(milestones.n_before)), ", up to step ", fig("headline.runs.until_step", compact(runs.until_step)), ", runs ", h("code", {}, runs.with_run), " and ", h("code", {}, runs.without_run)),
+    h("span", { class: "quiet-text" }, " n = ", fig(field("n_after"), count(milestones.n_after)), " and ", fig(field("n_before"), count(milestones.n_before)), ", up to step ", fig("headline.runs.until_step", compact(runs.until_step)), ", runs ", h("code", {}, runs.after_run), " and ", h("code", {}, runs.before_run)),
   ];
 }
 
