@@ -35,8 +35,8 @@ from rlaif.trainer.learner.building import DemonstrationBuild
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.vector import EmulatorVector
-from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER, SEARCH_FOLDER
 from rlaif.trainer.rewards.game.presets import RewardPreset
+from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER, SEARCH_FOLDER
 from rlaif.trainer.search.marks import marks_of
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.tree import read_tree

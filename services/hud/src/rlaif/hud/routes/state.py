@@ -97,30 +97,6 @@ def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
             raise _unlisted(run, state)
         return run or state.current_run_id
 
-    @router.get("/runs", operation_id="list_runs")
-    async def list_runs() -> tuple[RunView, ...]:
-        """All known runs, newest first, with the settings in which they differ."""
-        return tuple(state.history.runs())
-
-    @router.get("/runs/{run_id}", operation_id="get_run")
-    async def get_run(run_id: Annotated[str, Path(description="Run.")]) -> RunDetail:
-        """One run, with its settings and the command that repeats it."""
-        run = state.history.run(run_id)
-        if run is None:
-            raise _unlisted(run_id, state)
-        return run_detail(run)
-
-    @router.get("/runs/{run_id}/comparison", operation_id="compare_runs")
-    async def get_comparison(
-        run_id: Annotated[str, Path(description="Run of `after`.")],
-        before: Annotated[str, Query(pattern=ID_PATTERN, description="Run of `before`.")],
-    ) -> ComparedRunsView:
-        """Milestones per episode of two runs at the same step, with a bootstrap interval."""
-        first, second = (state.history.run(each) for each in (before, run_id))
-        if first is None or second is None:
-            raise _unlisted(before if first is None else run_id, state)
-        return await asyncio.to_thread(compare_runs, first, second)
-
     @router.get("/history", operation_id="get_history")
     async def get_history(
         run: RunId = None,
@@ -180,11 +156,35 @@ def history_router(state: HudState, bus: Callable[[], Bus | None]) -> APIRouter:
         """Rewards of the newest decisions of the watched game, by part."""
         return state.trainer.steps.view(after)
 
-    _add_description(router, state, bus)
+    _add_runs(router, state, bus)
     return router
 
 
-def _add_description(router: APIRouter, state: HudState, bus: Callable[[], Bus | None]) -> None:
+def _add_runs(router: APIRouter, state: HudState, bus: Callable[[], Bus | None]) -> None:
+    @router.get("/runs", operation_id="list_runs")
+    async def list_runs() -> tuple[RunView, ...]:
+        """All known runs, newest first, with the settings in which they differ."""
+        return tuple(state.history.runs())
+
+    @router.get("/runs/{run_id}", operation_id="get_run")
+    async def get_run(run_id: Annotated[str, Path(description="Run.")]) -> RunDetail:
+        """One run, with its settings and the command that repeats it."""
+        run = state.history.run(run_id)
+        if run is None:
+            raise _unlisted(run_id, state)
+        return run_detail(run)
+
+    @router.get("/runs/{run_id}/comparison", operation_id="compare_runs")
+    async def get_comparison(
+        run_id: Annotated[str, Path(description="Run of `after`.")],
+        before: Annotated[str, Query(pattern=ID_PATTERN, description="Run of `before`.")],
+    ) -> ComparedRunsView:
+        """Milestones per episode of two runs at the same step, with a bootstrap interval."""
+        first, second = (state.history.run(each) for each in (before, run_id))
+        if first is None or second is None:
+            raise _unlisted(before if first is None else run_id, state)
+        return await asyncio.to_thread(compare_runs, first, second)
+
     @router.put("/runs/{run_id}/description", operation_id="describe_run")
     async def describe_run(
         run_id: Annotated[str, Path(description="Run.")], body: RunDescription
