@@ -60,10 +60,9 @@ STORES_HERE := MODELS_STORE="$${MODELS_STORE:-$$(pwd)/var/trainer/models}" \
                EPISODES_STORE="$${EPISODES_STORE:-$$(pwd)/var/trainer/episodes}"
 POLICY := $${RLAIF_POLICY:+-- "$$RLAIF_POLICY"}
 ROM_OPERAND := $${RLAIF_ROM:+-- "$$RLAIF_ROM"}
-DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),"--hud-port=$$HUD_PORT") \
+DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),"--hud-port=$$HUD_PORT") $(if $(REWARDS),"--rewards=$$REWARDS") \
         $${RLAIF_DATA_DIR:+"--data-dir=$$RLAIF_DATA_DIR"} $(ROM_OPTION) $(DEMO_ARGS)
-REWARDED := $(if $(filter judges,$(REWARDS)),TRAINER_REWARD_PRESET=novelty TRAINER_SHAPING_MODE=height) \
-            $(if $(CONTROL),TRAINER_RUN_ID=control TRAINER_SHAPING_WEIGHT=0)
+WITHOUT_JUDGES := $(if $(CONTROL),TRAINER_RUN_ID=control TRAINER_SHAPING_WEIGHT=0)
 
 define CHECK_PYTHON
 import sys
@@ -122,7 +121,7 @@ help: ## Show this help
 	@awk -F ':.*## ' "$$HELP" $(MAKEFILE_LIST)
 
 demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two loaded models; REWARDS=judges: no hand-made rewards; CONTROL=1 trains without judges; ROM=… plays yours, WORLD=7 ROOMS=60 a generated one)
-	@$(REWARDED) $(BIN)/rlaif demo $(DEMO)
+	@$(WITHOUT_JUDGES) $(BIN)/rlaif demo $(DEMO)
 
 train: $(VENV)/.ready ## Train in the foreground, without the other services (ARGS="--mode epoch"; ARGS=--help)
 	@$(BIN)/rlaif train $(ARGS)

@@ -31,13 +31,8 @@ from typing import Any
 
 from outcome import HERE, finish, machine, parser_of, write_csv
 
+from rlaif.local.stack import REWARDS
 from rlaif.testing.pipeline import Pipeline
-
-REWARDS = {
-    "default": {},
-    "judges": {"TRAINER_REWARD_PRESET": "novelty", "TRAINER_SHAPING_MODE": "height"},
-}
-"""Kind of rewards -> settings, as in the Makefile."""
 
 BARS = {"reached": 1.0, "rooms": 4.0}
 """Milestones and rooms per episode, over the last minutes."""
@@ -53,7 +48,7 @@ def watch(seed: int, rewards: str, folder: Path, minutes: float) -> list[dict[st
     if folder.exists():
         raise SystemExit(f"{folder} is there: a demo would resume it; remove it first")
     began = time.time()
-    pipeline = Pipeline(folder, environment={"TRAINER_SEED": str(seed), **REWARDS[rewards]})
+    pipeline = Pipeline(folder, "--rewards", rewards, environment={"TRAINER_SEED": str(seed)})
     try:
         pipeline.wait_for(re.compile("✓ hud "), seconds=240)
         time.sleep(max(0.0, began + 60 * minutes - time.time()))

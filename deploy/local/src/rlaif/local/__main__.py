@@ -32,7 +32,7 @@ from rlaif.local.places import (
     PortBusyError,
     Ports,
 )
-from rlaif.local.stack import WORLDS, Options, Stack, plan
+from rlaif.local.stack import REWARDS, WORLDS, Options, Stack, plan
 from rlaif.local.supervisor import LoopTimeoutError, Supervisor
 from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.storage.ports import StorageError
@@ -61,7 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             home.check_access()
             if seed_and_size(cartridge.game):  # judges and mock LLM read its records there
                 provide(home.root / WORLDS / cartridge.game, cartridge.data)
-            options = Options(home.root, rom, arguments.hud_port, arguments.llm_base_url)
+            options = Options(
+                home.root, rom, arguments.hud_port, arguments.llm_base_url, arguments.rewards
+            )
             return asyncio.run(_run(plan(options, ports), display, home, arguments))
     except (DataDirectoryBusyError, PortBusyError) as error:
         display.fail(str(error))
@@ -171,6 +173,13 @@ def _parser() -> argparse.ArgumentParser:
         "--llm-base-url",
         type=_server,
         help="an OpenAI-compatible server for the judges (default: a mock)",
+    )
+    parser.add_argument(
+        "--rewards",
+        choices=tuple(REWARDS),
+        default="default",
+        help="judges: no hand-made rewards for items and events, but those of the judges and a "
+        "bonus for new places (default: hand-made rewards and the judges' potential)",
     )
     parser.add_argument("--once", action="store_true", help=f"the same as --loops {_ONCE_LOOPS}")
     parser.add_argument(

@@ -84,6 +84,13 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
     "reward-model": {"REWARD_MODEL_SIMPLE_MARGIN": "-0.1"},
 }
 
+REWARDS: dict[str, dict[str, str]] = {
+    "default": {},
+    "judges": {"TRAINER_REWARD_PRESET": "novelty", "TRAINER_SHAPING_MODE": "height"},
+}
+"""Rewards of a demo: hand-made ones and the judges' potential, or the judges' and a bonus for new
+places."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -93,6 +100,7 @@ class Options:
     rom_path: Path | None = None
     hud_port: int | None = None
     llm_base_url: str | None = None
+    rewards: str = "default"
 
 
 @dataclass(frozen=True)
@@ -225,7 +233,7 @@ def _shared_environment(secrets: Secrets, options: Options, urls: dict[str, str]
             environment["TRAINER_PLANNER_API_KEY"] = secrets.api_token
     if options.rom_path is not None:
         environment["ROM_PATH"] = str(options.rom_path)
-    return environment
+    return environment | REWARDS[options.rewards]
 
 
 def _nats_spec(home: DataDirectory, recipe: NatsServerRecipe) -> ChildSpec:
