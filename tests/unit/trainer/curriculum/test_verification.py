@@ -4,9 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.testing.data.written_ram import written_ram
-from rlaif.trainer.curriculum.verification import Goal, Moment, sufficient
+from rlaif.trainer.curriculum.verification import (
+    Goal,
+    Moment,
+    Part,
+    VerifiedTrajectory,
+    sufficient,
+)
+from rlaif.trainer.search.tree import Node
 
 
 def ram(**changes: int) -> RamBlocks:
@@ -70,3 +78,25 @@ def test_the_money_that_is_spent_and_one_of_each_used_supply_is_sufficient(
     spent = [along[0][kind] - min(each[kind] for each in along) for kind in range(1, 5)]
     # Nothing beyond that is required, so items found by chance need not be found again.
     assert needed == [*spent[:2], *(int(used > 0) for used in spent[2:])]
+
+
+def parts(*money: int) -> list[Part]:
+    """Parts of a trajectory of one decision per node, with a new flag and so much money at each."""
+    moments = [
+        Moment((0, 1), (0,), frozenset(map(str, range(at))), (12, has))
+        for at, has in enumerate(money)
+    ]
+    nodes = [
+        Node(at, at - 1 if at else None, b"", 0, each.marks, 1.0, ((at, 1),), "0", at, str(at), at)
+        for at, each in enumerate(moments)
+    ]
+    states = {at: pack_keyframe(b"%d" % at) for at in range(len(nodes))}
+    return [*VerifiedTrajectory(nodes, moments, states).parts(moments[-1].marks)]
+
+
+def test_a_part_is_another_one_if_a_later_part_spends_what_it_found() -> None:
+    keeps, spends = parts(0, 5, 5), parts(0, 5, 5, 2)
+    assert keeps[0].decisions == spends[0].decisions
+    assert (keeps[0].goal.end.has, spends[0].goal.end.has) == ((6, 0), (6, 3))
+    assert keeps[0].key != spends[0].key
+    assert keeps[0].key == parts(0, 5, 6)[0].key, "nothing more is required"

@@ -91,7 +91,8 @@ class Part:
 
     Attributes:
         state: Its first save state.
-        key: Equal for parts with equal start, decisions and flags, in any trajectory.
+        key: Equal for parts with equal start, decisions and goal, in any trajectory. The goal
+            depends on the rest of the trajectory: what that spends must be left.
         decisions: Its decisions.
         goal: Condition of its end.
     """
@@ -128,12 +129,12 @@ class VerifiedTrajectory:
             if not new & needed:
                 continue
             end, had = self.moments[last], [each.has for each in self.moments[last:]]
-            goal = Goal(
-                new & needed, end._replace(marks=end.marks & needed - new, has=sufficient(had))
-            )
+            end = end._replace(marks=end.marks & needed - new, has=sufficient(had))
+            goal = Goal(new & needed, end)
             played = [each.decisions for each in self.nodes[first + 1 : last + 1]]
             decisions = tuple(decision for node in played for decision, _ in node)
-            identity = (self.nodes[first].digest, played, sorted(goal.marks))
+            required = (sorted(goal.marks), sorted(end.marks), end.place, end.set, end.has)
+            identity = (self.nodes[first].digest, played, required)
             key = hashlib.sha256(repr(identity).encode()).hexdigest()
             yield Part(self.states[first], key, decisions, goal)
             first = last
