@@ -24,6 +24,9 @@ its segments are labelled before training, so that a reward model is live early.
                       for new places that `game` contains
     judges-game, exchanged-game
                       as judges and exchanged in addition to all rewards of `game`
+    ARM+demonstrations
+                      as ARM, with the curriculum of the demo: half of the play starts at power-on,
+                      half on demonstrations of the search's best trajectories, which PPO imitates
 
 The mock LLM's expert labels the segments of the search and those that the run itself captured. A
 reward model is fitted before training and when the labels have grown by a quarter; it goes live if
@@ -78,6 +81,8 @@ from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings,
 from rlaif.reward_model.learning.training import train_candidate
 from rlaif.reward_net.artifact import save as artifact
 from rlaif.reward_net.pay import Potential
+from rlaif.trainer.curriculum import library
+from rlaif.trainer.curriculum.building import BuildSettings, build
 from rlaif.trainer.evaluation.player import EvaluationTask
 from rlaif.trainer.evaluation.player import play as evaluate
 from rlaif.trainer.evaluation.result import EvaluatedEpisode
@@ -85,10 +90,13 @@ from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.start import POWER_ON as RUN_START
 from rlaif.trainer.rewards.learned.reward_models import check_reward_model
 from rlaif.trainer.run_folder.spool import SpooledCapture
+from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.game import ExploreSettings
+from rlaif.trainer.settings.game import ExploreSettings, GameSettings
+from rlaif.trainer.settings.learning import CurriculumSettings
 
 DATA = Path("var/study/rewards")
 RESULTS = Path(__file__).parent / "results" / "rewards"
@@ -97,14 +105,18 @@ ARMS = (
     "judges-potential", "judges-stable", "meaningless", "random", "nothing", "exchanged-potential",
     "judges-novelty", "exchanged-novelty", "meaningless-novelty", "novelty",
     "judges-game", "exchanged-game",
+    "judges-novelty+demonstrations", "exchanged-novelty+demonstrations",
+    "novelty+demonstrations", "game+demonstrations",
 )  # fmt: skip
 PLAN = (
     (("judges", "exchanged", "game"), range(1, 13)),
     (("judges-novelty", "exchanged-novelty", "meaningless-novelty", "novelty"), range(1, 13)),
     (("judges-game", "exchanged-game"), range(1, 13)),
+    (ARMS[-4:], range(1, 13)),
     (("judges-potential", "judges-stable", "meaningless", "random", "nothing"), range(1, 7)),
 )
 DECISIONS = 150_000
+DEMONSTRATIONS = "+demonstrations"
 NICE = 19
 
 DEMO = {
@@ -133,6 +145,10 @@ _COMPARED = (
     ("judges-novelty", "game"), ("judges-novelty", "judges"),
     ("judges-game", "game"), ("judges-game", "exchanged-game"),
     ("judges-game", "judges-novelty"),
+    ("judges-novelty+demonstrations", "exchanged-novelty+demonstrations"),
+    ("judges-novelty+demonstrations", "novelty+demonstrations"),
+    ("judges-novelty+demonstrations", "game+demonstrations"),
+    ("judges-novelty+demonstrations", "judges-novelty"), ("game+demonstrations", "game"),
 )  # fmt: skip
 
 RUN_ROW = (
@@ -156,14 +172,18 @@ class Run(NamedTuple):
 
     @property
     def has_model(self) -> bool:
-        return self.arm not in ("game", "nothing", "novelty")
+        return self.rewards not in ("game", "nothing", "novelty")
+
+    @property
+    def rewards(self) -> str:
+        return self.arm.removesuffix(DEMONSTRATIONS)
 
     @property
     def settings(self) -> TrainerSettings:
-        """Without starts: they are files."""
-        mode = "potential" if self.arm.endswith("-potential") else "height"
-        preset = "default" if self.arm.endswith("game") else "judges"
-        if self.arm.endswith("novelty"):
+        """Without starts and demonstrations: they are files."""
+        mode = "potential" if self.rewards.endswith("-potential") else "height"
+        preset = "default" if self.rewards.endswith("game") else "judges"
+        if self.rewards.endswith("novelty"):
             preset = "novelty"
         shaping = {"mode": mode} if self.has_model else {"weight": 0.0}
         return TrainerSettings.model_validate(
@@ -209,7 +229,7 @@ class Labels:
 
     def of_arm(self, run: Run) -> list[LabelledSegment]:
         """The labels that the arm learns from."""
-        if run.arm == "random":
+        if run.rewards == "random":
             return judged(self.seen, random_seed=run.seed)
         labels = judged(self.seen)
         return labels if run.arm.startswith("judges") else exchanged(labels, run.seed)
@@ -250,7 +270,12 @@ class Study:
         self._env = EnvConfig(
             run_id=f"{run.arm}-{run.seed}", game=settings.game, gamma=settings.ppo.gamma
         )
-        game = settings.game.model_copy(update={"initial_state_paths": starts(data / SEARCH)})
+        game = settings.game
+        if run.arm.endswith(DEMONSTRATIONS):
+            course = {"path": demonstrated(data / SEARCH, game), "power_on": 0.5}
+            settings = settings.model_copy(update={"curriculum": CurriculumSettings(**course)})
+        else:
+            game = game.model_copy(update={"initial_state_paths": starts(data / SEARCH)})
         playing = settings.model_copy(update={"game": game})
         self._labels = Labels(pickle.loads((data / SEARCH / SEEN).read_bytes()))  # ours
         self._tally = RunTally()
@@ -264,6 +289,7 @@ class Study:
         )
         if resumes:
             self._restore()
+        self.algorithm.follow_demonstrations(is_new=False)
         self.figures["resumed"] += 1
         commits = [*self.figures["commit"].split(), commit()]
         self.figures["commit"] = " ".join(dict.fromkeys(commits))
@@ -284,7 +310,7 @@ class Study:
         ends = [
             set(each.milestones) & set(self._main)
             for each in fragment.episodes
-            if each.start.startswith(POWER_ON)
+            if each.start.startswith((POWER_ON, RUN_START))
         ]
         self.figures["curve"].append(
             {
@@ -301,7 +327,7 @@ class Study:
     def _train_model(self) -> None:
         """Offer a model of the arm's labels if one of the true labels passes the gate."""
         self._labels.trained = len(self._labels.seen)
-        gate = replace(GATE, must_improve=self._run.arm == "judges-stable")
+        gate = replace(GATE, must_improve=self._run.rewards == "judges-stable")
         settings = CandidateSettings(seed=self._run.seed, gate=gate)
         true = judged(self._labels.seen)
         candidate = train_candidate(true, settings=settings, champion=self._champion(true))
@@ -377,6 +403,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         waiting = [run for run in runs if outcome_of(run, options.out) is None]
         say(f"{len(waiting)} of {len(runs)} runs to play")
         prepare(options.data / SEARCH)
+        for run in waiting:
+            if run.arm.endswith(DEMONSTRATIONS):
+                demonstrated(options.data / SEARCH, run.settings.game)
         shared = [
             __file__, "--decisions", str(options.decisions),
             "--data", str(options.data), "--out", str(options.out),
@@ -401,6 +430,15 @@ def prepare(folder: Path) -> None:
     labels.close()
     order = np.random.default_rng(0).permutation(len(labels.seen))  # the gate tests the newest
     write_whole(folder / SEEN, pickle.dumps([labels.seen[at] for at in order]))
+
+
+def demonstrated(folder: Path, game: GameSettings) -> Path:
+    """Build the demonstrations of the search, as a run of the demo does, unless they are there."""
+    found = folder / f"demonstrations-{game.reward_preset}"
+    if not library.exists(found):
+        settings = BuildSettings(game, count=1, max_trial_steps=20_000)
+        build([folder / TREE], found, settings, say)
+    return found
 
 
 def planned(options: argparse.Namespace) -> Iterator[Run]:
