@@ -1,4 +1,4 @@
-"""A world as described by its world.json (docs/adr/0038): rooms, doors and ordered objectives.
+"""A world as its world.json describes it (libs/game/README.md): rooms, doors, ordered objectives.
 
 Rooms are `group/number`, both decimal, as in the evidence. Tiles are (row, column) of 16 pixels.
 """

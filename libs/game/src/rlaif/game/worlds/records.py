@@ -1,6 +1,6 @@
 """world.json: all facts about a cartridge, derived from its tables and the solution alone.
 
-The format is in the decision record on generated worlds (docs/adr/0038).
+The format is in libs/game/README.md.
 """
 
 import csv
