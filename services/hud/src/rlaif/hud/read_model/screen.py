@@ -52,20 +52,15 @@ class Selection:
         self.switches: deque[ScreenSwitch] = deque(maxlen=_MAX_SWITCHES)
         self._takeover = takeover
         self._alive_at: dict[str, datetime] = {}
-        self._still: dict[str, timedelta] = {}
         self._next: str | None = None
         self._selected_at: datetime | None = None
-        self._view = WatchView()
+        self._silent_since: datetime | None = None
 
-    def alive(self, env: str, at: datetime, *, still: timedelta | None = None) -> None:
-        """Record a sign of life of an environment; `still` is the time since its last step."""
+    def alive(self, env: str, at: datetime) -> None:
+        """Record a sign of life of an environment."""
         self._alive_at[env] = max(at, self._alive_at.pop(env, at))
-        if still is not None:
-            self._still[env] = still
         if len(self._alive_at) > _MAX_ENVIRONMENTS:
-            oldest = next(iter(self._alive_at))
-            del self._alive_at[oldest]
-            self._still.pop(oldest, None)
+            del self._alive_at[next(iter(self._alive_at))]
 
     def drawn(self, env: str | None) -> None:
         """Set the environment that the trainer draws in full; shown unless another is requested."""
@@ -98,20 +93,16 @@ class Selection:
                 self._next, self._selected_at, self.requested = None, None, self.env
         alive_at = None if self.env is None else self._alive_at.get(self.env)
         silence = timedelta() if alive_at is None else now - alive_at
-        successor = self._successor(now, among) if silence >= _SILENT else None
-        still = self._still.get(self.env or "", timedelta())
-        self._view = WatchView(
-            env=self.env,
-            selected=self._next if since is not None else None,
-            silent_since=alive_at if silence >= _SILENT else None,
-            still_seconds=still.total_seconds() if silence < _SILENT <= still else None,
-            next=successor,
-            switch_at=alive_at + self._takeover if successor is not None and alive_at else None,
-        )
-        return successor if silence >= self._takeover else None
+        self._silent_since = alive_at if silence >= _SILENT else None
+        return self._successor(now, among) if silence >= self._takeover else None
 
     def view(self) -> WatchView:
-        return self._view.model_copy(update={"env": self.env, "switches": tuple(self.switches)})
+        return WatchView(
+            env=self.env,
+            selected=self._next if self._selected_at is not None else None,
+            silent_since=self._silent_since,
+            switches=tuple(self.switches),
+        )
 
     def _successor(self, now: datetime, among: Collection[str]) -> str | None:
         """The environment with the newest sign of life; on ties the first by name."""
@@ -179,14 +170,8 @@ class Screen:
         signs = {sign.runner: sign for sign in reading.runners}
         for each in reading.environments:
             sign = signs.get(each.runner)
-            if sign is None:
-                continue
-            still = sign.still_seconds
-            self.selection.alive(
-                each.env,
-                now - timedelta(seconds=sign.silent_seconds),
-                still=None if still is None else timedelta(seconds=still),
-            )
+            if sign is not None:
+                self.selection.alive(each.env, now - timedelta(seconds=sign.silent_seconds))
 
     def check(self, now: datetime, *, env_step: int | None = None) -> ShownFrame | None:
         """Switch if one is due; returns the frame of the new environment, or None."""

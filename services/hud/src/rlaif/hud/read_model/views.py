@@ -76,7 +76,7 @@ class ScreenSwitch(View):
 
 
 class WatchView(View):
-    """The environment that is shown, and the next one if it is silent."""
+    """The environment that is shown."""
 
     env: Id | None = Field(default=None, description="Null before the first frame.")
     selected: Id | None = Field(
@@ -85,16 +85,6 @@ class WatchView(View):
     silent_since: datetime | None = Field(
         default=None,
         description="HUD clock; last sign of life, if that is more than two seconds ago.",
-    )
-    still_seconds: float | None = Field(
-        default=None,
-        description="Time without a step, of an environment that is alive; null while it plays.",
-    )
-    next: Id | None = Field(
-        default=None, description="The environment to switch to; null if none is alive."
-    )
-    switch_at: datetime | None = Field(
-        default=None, description="Time of the switch; null if there is none."
     )
     switches: tuple[ScreenSwitch, ...] = Field(default=(), description="The newest, oldest first.")
 

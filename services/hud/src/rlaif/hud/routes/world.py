@@ -69,7 +69,7 @@ def _add_environments(router: APIRouter, broadcast: Broadcast) -> None:
 
     @router.get("/watched", operation_id="get_watched")
     async def get_watched() -> WatchView:
-        """The environment that is shown, and the next one if it is silent."""
+        """The environment that is shown."""
         return broadcast.state.screen.watch()
 
     @router.post("/watched", operation_id="choose_watched")
