@@ -1,11 +1,8 @@
 """REST: runs, checkpoints and evaluations."""
 
-import asyncio
-from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path
-from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, computed_field
 
 from rlaif.contracts.model import Id
@@ -13,7 +10,6 @@ from rlaif.contracts.run_origin import RunDescription, RunProvenance
 from rlaif.contracts.telemetry.curriculum import CurriculumFigures
 from rlaif.contracts.telemetry.run import RunCondition
 from rlaif.contracts.telemetry.search import SearchFigures
-from rlaif.service.health import Readiness
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, store_unavailable
 from rlaif.storage.ports import StorageError
@@ -27,8 +23,6 @@ from rlaif.trainer.run_folder.record import RunRecord, UnreadableRunError
 from rlaif.trainer.service.runs.manager import RunInProgressError, RunManager
 from rlaif.trainer.service.runs.state import RunState, Status
 from rlaif.trainer.settings.run import Mode
-
-_WATCH_SECONDS = 0.5
 
 RunId = Annotated[str, Path(description="Run; `current` is the newest.")]
 
@@ -95,17 +89,17 @@ class StartRun(BaseModel):
     )
 
 
-def build_router(runs: RunManager, readiness: Readiness) -> APIRouter:
-    """The routes for `runs`; streams end when `readiness` reports the shutdown."""
+def build_router(runs: RunManager) -> APIRouter:
+    """The routes for `runs`."""
     router = APIRouter(prefix="/api/v1")
-    _add_runs(router, runs, readiness)
+    _add_runs(router, runs)
     _add_commands(router, runs)
     _add_description(router, runs)
     _add_saved(router, runs)
     return router
 
 
-def _add_runs(router: APIRouter, runs: RunManager, readiness: Readiness) -> None:
+def _add_runs(router: APIRouter, runs: RunManager) -> None:
     @router.get("/runs", tags=["runs"], operation_id="list_runs", summary="Runs, the oldest first")
     def list_runs(paging: Paging) -> Page[RunReport]:
         """Runs on disk and the one in progress."""
@@ -116,32 +110,6 @@ def _add_runs(router: APIRouter, runs: RunManager, readiness: Readiness) -> None
     def get_run(run_id: RunId) -> RunReport:
         """One run; `current` is the newest."""
         return _one(runs, run_id)
-
-    @router.get(
-        "/runs/{run_id}/events",
-        tags=["runs"],
-        operation_id="watch_run",
-        summary="Watch a run",
-        response_class=StreamingResponse,
-        responses={200: {"content": {"text/event-stream": {}}}},
-    )
-    async def watch_run(run_id: RunId) -> StreamingResponse:
-        """Server-sent events `run` with the run as in `GET`, at each change until it ends."""
-        first = await asyncio.to_thread(_one, runs, run_id)
-
-        async def changes() -> AsyncIterator[str]:
-            sent = ""
-            while not readiness.stopping:
-                view = await asyncio.to_thread(_one, runs, first.run_id)
-                text = view.model_dump_json()
-                if text != sent:
-                    yield f"event: run\ndata: {text}\n\n"
-                    sent = text
-                if view.status in ("stopped", "finished", "failed", "on disk"):
-                    return
-                await asyncio.sleep(_WATCH_SECONDS)
-
-        return StreamingResponse(changes(), media_type="text/event-stream")
 
 
 def _add_commands(router: APIRouter, runs: RunManager) -> None:

@@ -34,7 +34,7 @@ def create_app(settings: TrainerSettings) -> FastAPI:
         title="Zelda RLAIF trainer",
         settings=settings,
         lifespan=lifespan,
-        routers=[build_router(trainer.runs, trainer.readiness)],
+        routers=[build_router(trainer.runs)],
         readiness=trainer.readiness,
         metrics=trainer.metrics,
         writes={"capture": Capture},
