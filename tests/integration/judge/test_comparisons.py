@@ -1,6 +1,5 @@
-"""Pairs compared by a whole judge: what the reward model wants, what the RAM ties, and no list."""
+"""Pairs compared by a whole judge: what the reward model wants."""
 
-from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -65,36 +64,3 @@ async def test_what_the_reward_model_wants_is_compared_by_whichever_judge_and_on
     listed = (await first.get("/api/v1/comparisons", params={"limit": 100})).json()["items"]
     assert len(listed) == len(compared)
     assert all("calls" not in item and item["why"] for item in listed)
-
-
-async def test_what_the_ram_ties_goes_to_the_judge_that_sees_pictures(
-    judging: Judging, start_judge: Any, stand_in: Any
-) -> None:
-    client = await start_judge(compare_share=1.0)
-    await judging.score(6)
-    whys = Counter((record.why, record.judge, record.pictures) for record in judging.compared())
-    assert set(whys) == {("near_tie", "puzzle", False), ("ram_tie", "vision", True)}
-    # Two calls a comparison, one comparison a segment: the kinds share the budget.
-    assert sum(whys.values()) <= 6
-    text = (await client.get("/metrics")).text
-    told = sum(
-        float(line.split()[-1])
-        for line in text.splitlines()
-        if line.startswith("rlaif_judge_comparisons_total") and 'why="ram_tie"' in line
-    )
-    assert told == whys["ram_tie", "vision", True]
-    assert 'rlaif_judge_comparison_consistency_ratio{judge="vision"} 1.0' in text
-
-
-async def test_a_vision_route_that_fails_costs_comparisons_and_no_score(
-    judging: Judging, start_judge: Any, stand_in: Any
-) -> None:
-    # Only the comparisons ask the vision judge here: the RAM decides what it judges.
-    client = await start_judge(
-        compare_share=1.0, computed="novelty,efficiency,absence", audit_share=0.0
-    )
-    await stand_in.fail("vision/500:1")
-    await judging.score(6)
-    assert {record.why for record in judging.compared()} == {"near_tie"}
-    text = (await client.get("/metrics")).text
-    assert 'rlaif_judge_comparisons_total{result="outage",why="ram_tie"}' in text

@@ -15,7 +15,7 @@ from rlaif.contracts.judging.comparisons import (
 from rlaif.contracts.judging.evidence import Changes, Evidence, Moment
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.guides.guides import guide_of
-from rlaif.judge.pairs.choice import KINDS, RequestedPairs, Scored
+from rlaif.judge.pairs.choice import RequestedPairs, Scored
 from rlaif.judge.pairs.comparisons import Comparisons
 from rlaif.judge.pairs.pair_judge import PairJudge, read_comparison, turned
 from rlaif.judge.panel.schema import InvalidAnswerError
@@ -28,7 +28,7 @@ from rlaif.testing.data.judging.scores import score_record
 from rlaif.testing.data.judging.segments import described_state, write_segment
 
 Reply = Callable[[dict[str, Any]], str]
-_, PUZZLE, VISION = JUDGES
+_, PUZZLE, _ = JUDGES
 CONFIG = "config-1"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -57,7 +57,7 @@ class Fake:
 
 
 class Bench:
-    """Comparisons over one store for both buckets; only near-ties by default."""
+    """Comparisons over one store for both buckets."""
 
     def __init__(
         self,
@@ -65,22 +65,16 @@ class Bench:
         reply: Reply = _by_rupees,
         *,
         share: float = 1.0,
-        kinds: tuple[str, ...] = ("near_tie",),
         distrusted: frozenset[str] = frozenset(),
     ) -> None:
         self.store = store
-        self.text, self.vision = Fake(reply), Fake(reply)
+        self.text = Fake(reply)
         self.results: list[tuple[str, str]] = []
         self.calls = 0
-        by_text, by_pictures = self._judge(PUZZLE, self.text), self._judge(VISION, self.vision)
         self.comparisons = Comparisons(
             store,
             CONFIG,
-            {
-                kind: by_pictures if kind == "ram_tie" else by_text
-                for kind in KINDS
-                if kind in kinds
-            },
+            self._judge(PUZZLE, self.text),
             RequestedPairs(store, store, CONFIG),
             share=share,
             on_compared=lambda why, result, record: self.results.append((why, result)),
@@ -119,7 +113,7 @@ def _record(segment_id: str, weighted: float | None) -> ScoreRecord:
 def _write_scored(store: ObjectStore, segment_id: str, *, rupees: int, **changes: Any) -> None:
     """Export and score a segment in which so many rupees were gained."""
     states = [described_state(step, rupees=10 + rupees * (step > 40)) for step in range(75)]
-    event = write_segment(store, segment_id, states=states, pictures=changes.pop("pictures", 6))
+    event = write_segment(store, segment_id, states=states, pictures=6)
     record = score_record(
         segment_id=segment_id,
         episode_id="ep-1",
@@ -147,7 +141,7 @@ async def test_a_near_tie_is_asked_in_both_orders_and_stored_once(store: ObjectS
     record = bench.stored()
     assert (record.first, record.second, record.soft) == ("seg-1", "seg-2", 1.0)
     assert (record.first_shown_first, record.second_shown_first) == ("first", "first")
-    assert (record.why, record.pictures) == ("near_tie", False)
+    assert record.why == "near_tie"
     shown_first = [shown["segment_1"]["changes"]["rupees"] for shown in bench.text.shown]
     assert sorted(shown_first) == [1, 5]
     assert (bench.results, bench.calls, len(record.calls)) == ([("near_tie", "decided")], 2, 2)
@@ -199,7 +193,7 @@ async def test_a_wanted_pair_that_others_scored_long_ago_is_read_back_and_compar
     _write_scored(store, "seg-1", rupees=1)
     _write_scored(store, "seg-2", rupees=5)
     _want(store, ("seg-1", "seg-2"))
-    bench = Bench(store, kinds=("wanted",))
+    bench = Bench(store)
     await bench.score("seg-9", 0.5, rupees=0)
     record = bench.stored()
     assert (record.first, record.second, record.why, record.soft) == (
@@ -215,7 +209,7 @@ async def test_a_wanted_pair_that_others_scored_long_ago_is_read_back_and_compar
 async def test_a_wanted_pair_that_cannot_be_read_costs_its_turn_only(store: ObjectStore) -> None:
     _want(store, ("seg-1", "seg-2"))
     store.put(keys.score(CONFIG, "seg-1"), b"{}")
-    bench = Bench(store, kinds=("wanted", "near_tie"))
+    bench = Bench(store)
     await bench.score("seg-8", 0.5, rupees=0)
     await bench.score("seg-9", 0.5, rupees=1)
     assert bench.results == [("uncertain", "unreadable"), ("near_tie", "decided")]
@@ -225,55 +219,9 @@ async def test_a_wanted_pair_waits_for_scores_that_will_be_made_again(store: Obj
     _write_scored(store, "seg-1", rupees=1)
     _write_scored(store, "seg-2", rupees=5, distrusted=("state",))
     _want(store, ("seg-1", "seg-2"))
-    bench = Bench(store, kinds=("wanted",))
+    bench = Bench(store)
     await bench.score("seg-9", 0.5, rupees=0)
     assert (bench.results, bench.calls) == ([("uncertain", "provisional")], 0)
-
-
-async def test_what_the_ram_ties_is_shown_to_the_vision_judge_with_pictures_of_both(
-    store: ObjectStore,
-) -> None:
-    for name, rupees in (("seg-1", 1), ("seg-2", 5)):
-        _write_scored(store, name, rupees=rupees, truth={"novelty": 0})
-    bench = Bench(store, kinds=("ram_tie",))
-    await bench.score_stored("seg-1")
-    await bench.score_stored("seg-2")
-    record = bench.stored()
-    assert (record.judge, record.why, record.pictures, record.soft) == (
-        "vision",
-        "ram_tie",
-        True,
-        0.0,
-    )
-    content = bench.vision.requests[0].messages[1]["content"]
-    assert [part["type"] for part in content] == ["text", "text", "image_url", "text", "image_url"]
-    assert [content[at]["text"] for at in (1, 3)] == [
-        "The pictures of segment_1:",
-        "The pictures of segment_2:",
-    ]
-
-
-async def test_the_pictures_change_places_with_their_segments(store: ObjectStore) -> None:
-    _write_scored(store, "seg-1", rupees=1, truth={"novelty": 0}, pictures=2)
-    _write_scored(store, "seg-2", rupees=5, truth={"novelty": 0}, pictures=6)
-    bench = Bench(store, kinds=("ram_tie",))
-    await bench.score_stored("seg-1")
-    await bench.score_stored("seg-2")
-    shown = [
-        [part["image_url"]["url"] for part in request.messages[1]["content"][2::2]]
-        for request in bench.vision.requests
-    ]
-    assert shown[0] == shown[1][::-1]
-    assert shown[0][0] != shown[0][1]
-
-
-async def test_without_pictures_what_the_ram_ties_is_not_compared(store: ObjectStore) -> None:
-    for name in ("seg-1", "seg-2"):
-        _write_scored(store, name, rupees=1, truth={"novelty": 0}, pictures=0)
-    bench = Bench(store, kinds=("ram_tie",))
-    await bench.score_stored("seg-1")
-    await bench.score_stored("seg-2")
-    assert (bench.results, bench.calls) == ([("ram_tie", "no_pictures")], 0)
 
 
 async def test_the_kinds_take_turns_and_none_waits_for_one_that_finds_nothing(
@@ -282,15 +230,15 @@ async def test_the_kinds_take_turns_and_none_waits_for_one_that_finds_nothing(
     for at in range(5):
         _write_scored(store, f"seg-{at}", rupees=at, truth={"novelty": 0})
     _want(store, ("seg-0", "seg-1"), ("seg-0", "seg-2"))
-    bench = Bench(store, kinds=KINDS)
+    bench = Bench(store)
     for at in range(5):
         await bench.score_stored(f"seg-{at}")
     # The first segment has no partner yet, so its turn goes to the next kind that has a pair.
     assert [why for why, _ in bench.results] == [
         "uncertain",
         "near_tie",
-        "ram_tie",
         "uncertain",
+        "near_tie",
         "near_tie",
     ]
 
@@ -304,7 +252,7 @@ async def test_a_judge_that_is_not_believed_compares_nothing(store: ObjectStore)
 
 async def test_a_pair_too_long_for_the_judges_model_is_not_asked(store: ObjectStore) -> None:
     bench = Bench(store)
-    bench.comparisons._judges["near_tie"].judge = replace(PUZZLE, context_tokens=512)
+    bench.comparisons._judge.judge = replace(PUZZLE, context_tokens=512)
     await bench.score("seg-1", 0.5, rupees=1)
     await bench.score("seg-2", 0.5, rupees=5)
     assert (bench.results, bench.calls) == ([("near_tie", "too_long")], 0)

@@ -9,7 +9,7 @@ from rlaif.contracts.judging.comparisons import WantedComparisons, WantedPair
 from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
 from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
-from rlaif.judge.pairs.choice import RequestedPairs, Scored, nearly_tie, newest_partner, ram_ties
+from rlaif.judge.pairs.choice import RequestedPairs, Scored, nearly_tie, newest_partner
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 from rlaif.testing.data.judging.scores import score_record
@@ -54,26 +54,6 @@ def test_without_a_rise_the_rubric_mean_says_what_nearly_ties() -> None:
     assert not nearly_tie(one, _rising(0, weighted=0.50))
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "ties"),
-    [
-        ({"novelty": 0}, {"novelty": 0}, True),
-        ({"novelty": 0}, {"novelty": 1}, False),
-        ({"novelty": 0}, {"novelty": 0, "puzzle": 2}, False),
-        ({}, {}, False),
-    ],
-)
-def test_the_ram_ties_what_it_puts_on_the_same_levels(one: Any, other: Any, ties: bool) -> None:
-    assert ram_ties(score_record(truth=one), score_record(truth=other)) is ties
-
-
-def test_a_difference_on_the_quest_is_no_tie_and_an_unknown_one_may_be() -> None:
-    truth = {"novelty": 0}
-    assert ram_ties(_rising(4, truth=truth), _rising(4, truth=truth))
-    assert not ram_ties(_rising(4, truth=truth), _rising(0, truth=truth))
-    assert ram_ties(_rising(4, truth=truth), score_record(truth=truth))
-
-
 def test_the_newest_that_ties_is_the_partner_and_never_the_same_evidence() -> None:
     def scored(name: str, evidence: str) -> Scored:
         record = score_record(segment_id=name, evidence_sha256=evidence * 64)
@@ -86,10 +66,11 @@ def test_the_newest_that_ties_is_the_partner_and_never_the_same_evidence() -> No
         scored("seg-2", "2"),
         scored("seg-1", "1"),
     ]
-    found = newest_partner(one, others, lambda a, b: True)
+    found = newest_partner(one, others)
     assert found is not None
     assert found.segment_id == "seg-2"
-    assert newest_partner(one, others, lambda a, b: False) is None
+    far = Scored(Evidence(), score_record(segment_id="seg-3", weighted=0.9), "a" * 64)
+    assert newest_partner(far, others) is None
 
 
 CONFIG = "config-1"

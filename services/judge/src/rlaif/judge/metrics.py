@@ -157,8 +157,8 @@ class JudgeMetrics:
         """Count a comparison.
 
         Results with a `record`: `decided`, `tie`, `orders_disagree`, `unanswered`; without one:
-        `outage`, `unreadable`, `provisional`, `no_pictures`, `two_games`, `too_long`, or `repeated`
-        if another replica has stored a record already.
+        `outage`, `unreadable`, `provisional`, `two_games`, `too_long`, or `repeated` if another
+        replica has stored a record already.
         """
         self._count("comparisons", why, result)
         if record is not None:

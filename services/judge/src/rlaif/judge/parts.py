@@ -11,7 +11,7 @@ from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.guides.guides import guided_games
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.pairs.choice import Kind, RequestedPairs
+from rlaif.judge.pairs.choice import RequestedPairs
 from rlaif.judge.pairs.comparisons import Comparisons
 from rlaif.judge.pairs.pair_judge import PairJudge
 from rlaif.judge.panel import prompts
@@ -83,16 +83,13 @@ class JudgeParts:
         if not self.settings.compare_share:
             return None
         config, tokens = self.rules.judge_config, self.settings.voting.answer_tokens
-        judges = {
-            kind: PairJudge(
-                judge, self.routes[judge.name], max_tokens=tokens, on_call=self.metrics.called
-            )
-            for kind, judge in judges_of_pairs(self.judges).items()
-        }
+        judge = next(judge for judge in self.judges if judge.answers_for("puzzle"))
         return Comparisons(
             episodes,
             config,
-            judges,
+            PairJudge(
+                judge, self.routes[judge.name], max_tokens=tokens, on_call=self.metrics.called
+            ),
             RequestedPairs(models, episodes, config),
             share=self.settings.compare_share,
             on_compared=self.metrics.compared,
@@ -168,14 +165,6 @@ def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
         return read_panel(settings.panel_file)
     except PanelFileError as error:
         raise StartupError(f"{error}; set JUDGE_PANEL_FILE") from error
-
-
-def judges_of_pairs(judges: tuple[Judge, ...]) -> dict[Kind, Judge]:
-    """Source of a pair → its judge: the one of puzzles, or one with vision, if there is any."""
-    reader = next(judge for judge in judges if judge.answers_for("puzzle"))
-    viewer = next((judge for judge in judges if judge.pictures), None)
-    of_text: dict[Kind, Judge] = {"near_tie": reader, "wanted": reader}
-    return of_text if viewer is None else of_text | {"ram_tie": viewer}
 
 
 def check_prompt_lengths(judges: tuple[Judge, ...], max_tokens: int) -> None:

@@ -10,8 +10,8 @@ from rlaif.contracts.model import Contract, Id, Sha256, Share
 Preference = Literal["first", "second", "tie"]
 
 WhyCompared = Literal["near_tie", "uncertain", "ram_tie", "uniform"]
-"""Reason for choosing a pair: its scores nearly tie, the reward model's networks disagree, RAM
-cannot distinguish the two (the vision judge sees pictures), or drawn uniformly, without bias."""
+"""Reason for choosing a pair: its scores nearly tie, the reward model's networks disagree, or drawn
+uniformly, without bias. Older releases compared pictures of two segments with equal RAM data."""
 
 
 class ComparisonRecord(Contract):
@@ -37,7 +37,7 @@ class ComparisonRecord(Contract):
     calls: tuple[JudgeCallRecord, ...]
     created_at: AwareDatetime
     why: WhyCompared = "near_tie"
-    pictures: bool = Field(default=False, description="The judge saw pictures of both segments.")
+    pictures: bool = Field(default=False, description="Older releases: with pictures of both.")
 
 
 class WantedPair(Contract):

@@ -16,14 +16,13 @@ from pydantic import ValidationError
 
 from rlaif.contracts.judging.comparisons import WantedComparisons, WantedPair
 from rlaif.contracts.judging.evidence import Evidence
-from rlaif.contracts.judging.quest import SAME_PLACE
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
 
-Kind = Literal["near_tie", "wanted", "ram_tie"]
+Kind = Literal["near_tie", "wanted"]
 """Source of a pair."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -50,17 +49,14 @@ class Scored:
         return self.record.segment_id
 
 
-Tie = Callable[[ScoreRecord, ScoreRecord], bool]
-
-
-def newest_partner(one: Scored, others: Iterable[Scored], tie: Tie) -> Scored | None:
-    """The first of `others` that ties with `one` and has different evidence."""
+def newest_partner(one: Scored, others: Iterable[Scored]) -> Scored | None:
+    """The first of `others` that nearly ties with `one` and has different evidence."""
     for other in others:
         same = one.segment_id == other.segment_id or (
             one.record.evidence_sha256 is not None
             and one.record.evidence_sha256 == other.record.evidence_sha256
         )
-        if not same and tie(one.record, other.record):
+        if not same and nearly_tie(one.record, other.record):
             return other
     return None
 
@@ -79,18 +75,6 @@ def nearly_tie(one: ScoreRecord, other: ScoreRecord) -> bool:
     if one.weighted is None or other.weighted is None:
         return False
     return abs(one.weighted - other.weighted) <= MARGIN
-
-
-def ram_ties(one: ScoreRecord, other: ScoreRecord) -> bool:
-    """Whether neither RAM nor the quest orders two segments.
-
-    An unknown rise counts as equal: then only the pictures show a difference.
-    """
-    if not one.truth or one.truth != other.truth:
-        return False
-    if one.quest is None or other.quest is None:
-        return True
-    return abs(one.quest.rise - other.quest.rise) < SAME_PLACE
 
 
 def _same_level(one: ScoreRecord, other: ScoreRecord, name: str) -> bool:

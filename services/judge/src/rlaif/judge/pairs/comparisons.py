@@ -1,34 +1,28 @@
 """Compares pairs of segments and stores the results.
 
-After a segment is scored, there may be one comparison, alternating between three kinds: a pair on
-which the reward model's networks disagree; two recent segments with equal RAM facts, with pictures
-of both; two recent segments with nearly equal scores. A failure affects a comparison, never a
-score.
+After a segment is scored, there may be one comparison, alternating between two kinds: a pair on
+which the reward model's networks disagree, and two recent segments with nearly equal scores. A
+failure affects a comparison, never a score.
 """
 
 import asyncio
 import hashlib
 import logging
 from collections import deque
-from collections.abc import Callable, Container, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Container
 
 from pydantic import ValidationError
 
 from rlaif.contracts.judging.comparisons import ComparisonRecord, WhyCompared
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.judge.evidence.loading import CorruptSegmentError, load_segment
-from rlaif.judge.evidence.strip import load_strip
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.pairs.choice import (
     KINDS,
     Kind,
     RequestedPairs,
     Scored,
-    Tie,
-    nearly_tie,
     newest_partner,
-    ram_ties,
 )
 from rlaif.judge.pairs.pair_judge import NotComparableError, Pair, PairJudge, result_of
 from rlaif.judge.panel.panel import in_share
@@ -47,7 +41,6 @@ OnCompared = Callable[[WhyCompared, str, ComparisonRecord | None], None]
 """Called with the reason, the result, and the stored record, if any."""
 
 _MAX_RECENT = 64
-_TIES: dict[Kind, Tie] = {"near_tie": nearly_tie, "ram_tie": ram_ties}
 
 
 class Comparisons:
@@ -57,20 +50,17 @@ class Comparisons:
         self,
         store: ObjectStore,
         judge_config: str,
-        judges: Mapping[Kind, PairJudge],
+        judge: PairJudge,
         requested: RequestedPairs,
         *,
         share: float,
         on_compared: OnCompared,
         excluded: Callable[[], Container[str]] = frozenset,
     ) -> None:
-        """Compare after a `share` of the segments; kinds without one of `judges` are omitted.
-
-        Judges that are `excluded` for any criterion are not asked.
-        """
+        """Compare after a `share` of the segments, unless the judge is among those `excluded`."""
         self._store = store
         self._judge_config = judge_config
-        self._judges = judges
+        self._judge = judge
         self._requested = requested
         self._share = share
         self._on_compared = on_compared
@@ -88,14 +78,16 @@ class Comparisons:
             self._recent.append(scored)
         if not in_share("compare", scored.segment_id, self._share):
             return
+        if self._judge.judge.name in self._excluded():
+            return
         async with self._choosing:
-            chosen = await self._choose(scored, recent)
-        if chosen is not None:
-            await self._compare_and_report(*chosen)
+            pair = await self._choose(scored, recent)
+        if pair is not None:
+            await self._compare_and_report(pair)
 
-    async def _compare_and_report(self, judge: PairJudge, pair: Pair) -> None:
+    async def _compare_and_report(self, pair: Pair) -> None:
         try:
-            found = await self._compare(judge, pair)
+            found = await self._compare(pair)
         except (CorruptSegmentError, ObjectNotFoundError) as error:
             self._failed(pair.why, "unreadable", error)
         except UnreadableAnswerError as error:
@@ -107,18 +99,13 @@ class Comparisons:
         else:
             self._on_compared(pair.why, result_of(found) if found else "repeated", found)
 
-    async def _choose(
-        self, scored: Scored, recent: tuple[Scored, ...]
-    ) -> tuple[PairJudge, Pair] | None:
+    async def _choose(self, scored: Scored, recent: tuple[Scored, ...]) -> Pair | None:
         for kind in tuple(self._turns):
-            judge = self._judges.get(kind)
-            if judge is None or judge.judge.name in self._excluded():
-                continue
             pair = await self._find(kind, scored, recent)
             if pair is not None:
                 self._turns.remove(kind)
                 self._turns.append(kind)
-                return judge, pair
+                return pair
         return None
 
     async def _find(self, kind: Kind, scored: Scored, recent: tuple[Scored, ...]) -> Pair | None:
@@ -126,11 +113,11 @@ class Comparisons:
             return await asyncio.to_thread(self._find_requested, scored.segment_id)
         if scored.record.weighted is None:
             return None
-        other = newest_partner(scored, recent, _TIES[kind])
+        other = newest_partner(scored, recent)
         if other is None:
             return None
         first, second = sorted((scored, other), key=lambda item: item.segment_id)
-        return Pair(kind, first, second)
+        return Pair("near_tie", first, second)
 
     def _find_requested(self, segment_id: str) -> Pair | None:
         """A requested pair; None if its segments cannot be read."""
@@ -151,23 +138,12 @@ class Comparisons:
             return None
         return Pair(pair.why, first, second)
 
-    async def _compare(self, judge: PairJudge, pair: Pair) -> ComparisonRecord | None:
-        if pair.why == "ram_tie":
-            pair = await asyncio.to_thread(self._with_pictures, pair, judge.judge.pictures)
-        found = await judge.compare(pair)
+    async def _compare(self, pair: Pair) -> ComparisonRecord | None:
+        found = await self._judge.compare(pair)
         key = keys.comparison(found.judge_config, found.first, found.second)
         data = found.model_dump_json().encode()
         put_once, kind = self._store.put_once, "application/json"
         return found if await asyncio.to_thread(put_once, key, data, content_type=kind) else None
-
-    def _with_pictures(self, pair: Pair, limit: int) -> Pair:
-        first, second = (
-            load_strip(self._store, load_segment(self._store, item.record), limit)
-            for item in (pair.first, pair.second)
-        )
-        if first is None or second is None:
-            raise NotComparableError("no_pictures", "a segment has no pictures")
-        return replace(pair, strips=(first, second))
 
     def read(self, segment_id: str) -> Scored:
         """A stored score and its evidence. Blocks.

@@ -5,7 +5,6 @@ pair is shown in both orders, and a preference that follows the position counts 
 """
 
 import asyncio
-import base64
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,9 +35,6 @@ from rlaif.llm.fence import fence
 from rlaif.llm.ports import CompletionRequest
 from rlaif.llm.route import Route
 
-Strips = tuple[bytes, bytes]
-"""PNG files of two segments, in the order of display."""
-
 _PLACES: dict[str, Preference] = {"segment_1": "first", "segment_2": "second", "tie": "tie"}
 
 
@@ -52,15 +48,11 @@ class NotComparableError(Exception):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two scored segments, the smaller id first, and the reason for their comparison.
-
-    `strips` are the pictures of both, if they are shown.
-    """
+    """Two scored segments, the smaller id first, and the reason for their comparison."""
 
     why: WhyCompared
     first: Scored
     second: Scored
-    strips: Strips | None = None
 
 
 @dataclass
@@ -86,10 +78,9 @@ class PairJudge:
             raise NotComparableError("two_games", "the segments are of two games")
         judge = briefed(self.judge, *games)
         calls: list[JudgeCallRecord] = []
-        mirrored = pair.strips and (pair.strips[1], pair.strips[0])
         orders = (
-            self._request(judge, first.evidence, second.evidence, pair.strips),
-            self._request(judge, second.evidence, first.evidence, mirrored),
+            self._request(judge, first.evidence, second.evidence),
+            self._request(judge, second.evidence, first.evidence),
         )
         straight, swapped = await asyncio.gather(
             *(self._ask(request, order, calls) for order, request in enumerate(orders))
@@ -108,13 +99,12 @@ class PairJudge:
             calls=tuple(sorted(calls, key=lambda call: call.vote)),
             created_at=self.now(),
             why=pair.why,
-            pictures=pair.strips is not None,
         )
 
     def _request(
-        self, judge: Judge, shown_first: Evidence, shown_second: Evidence, strips: Strips | None
+        self, judge: Judge, shown_first: Evidence, shown_second: Evidence
     ) -> CompletionRequest:
-        messages = comparison_messages(judge, shown_first, shown_second, strips)
+        messages = comparison_messages(judge, shown_first, shown_second)
         needed = prompts.tokens(messages) + self.max_tokens
         if needed > judge.context_tokens:
             raise NotComparableError(
@@ -170,12 +160,9 @@ def comparison_schema() -> dict[str, Any]:
 
 
 def comparison_messages(
-    judge: Judge, shown_first: Evidence, shown_second: Evidence, strips: Strips | None = None
+    judge: Judge, shown_first: Evidence, shown_second: Evidence
 ) -> tuple[Message, ...]:
-    """Chat messages: the frozen part first, then both segments as one fenced block.
-
-    Pictures are last, so that the text prefix remains cacheable.
-    """
+    """Chat messages: the frozen part first, then both segments as one fenced block."""
     question = COMPARISON.format(insufficient=INSUFFICIENT)
     block = fence(EvidencePair(segment_1=shown_first, segment_2=shown_second).model_dump())
     text = (
@@ -184,17 +171,8 @@ def comparison_messages(
     )
     return (
         {"role": "system", "content": f"{judge.guide}\n{question}"},
-        {"role": "user", "content": text if strips is None else _illustrated(text, strips)},
+        {"role": "user", "content": text},
     )
-
-
-def _illustrated(text: str, strips: Strips) -> list[dict[str, Any]]:
-    parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
-    for name, png in zip(("segment_1", "segment_2"), strips, strict=True):
-        url = f"data:image/png;base64,{base64.b64encode(png).decode()}"
-        parts.append({"type": "text", "text": f"The pictures of {name}:"})
-        parts.append({"type": "image_url", "image_url": {"url": url}})
-    return parts
 
 
 def read_comparison(text: str) -> tuple[Preference | None, str]:
