@@ -75,14 +75,6 @@ async def test_the_page_of_the_language_models_says_who_answers_what_was_said_an
     await chromium.wait_for(
         "document.querySelector('#llm-calls').innerText.includes('✓ followed: done')"
     )
-    await chromium.wait_for(
-        "document.querySelectorAll('#llm-routes .latencies .calls-bar').length > 4"
-    )
-    await chromium.evaluate("document.querySelector('#llm-routes .as-table summary').click()")
-    rows = "[...document.querySelectorAll('#llm-routes .as-table tbody tr')].length"
-    await chromium.wait_for(f"{rows} > 2")
-    took = "document.querySelector('#llm-routes .as-table tbody').innerText"
-    assert "300 ms to 500 ms" in await chromium.evaluate(took)
     await shoot("llm")
     assert await agree(chromium, hud_url) == []
     await chromium.evaluate(

@@ -67,10 +67,6 @@ def test_a_route_has_its_success_with_n_and_its_latencies() -> None:
     assert route.outcomes == {"ok": 19, "timeout": 1}
     assert route.latency_p50_seconds == pytest.approx(1.0)
     assert route.latency_p95_seconds == pytest.approx(1.81), "of calls that ended well"
-    assert route.latencies is not None
-    assert [(each.to_seconds, each.calls) for each in route.latencies] == [
-        (0.1, 1), (0.15, 0), (0.2, 1), (0.3, 1), (0.5, 2), (0.7, 2), (1.0, 3), (1.5, 5), (2.0, 4),
-    ]  # fmt: skip
     assert route.tokens_read is None, "the judge service knows; the HUD does not"
     assert route.down is None
 
@@ -93,7 +89,6 @@ def test_of_the_planner_the_counts_are_the_trainers_and_latencies_of_what_was_to
     (route,) = page.view().routes
     assert (route.user, route.calls, route.ok) == ("planner", 52, 49)
     assert (route.latency_p50_seconds, route.timed) == (3.0, 2)
-    assert sum(each.calls for each in route.latencies or ()) == 2, "a kept answer took no time"
     assert (route.tokens_read, route.tokens_written) == (900, None), "no server wrote 0 tokens"
 
 
@@ -102,7 +97,7 @@ def test_how_long_a_route_takes_is_unknown_until_a_call_ends_well() -> None:
     page.judged("timeout", seconds=90)
     page.told(calls={"timeout": 1})
     for route in page.view().routes:
-        assert (route.timed, route.latencies, route.latency_p50_seconds) == (0, None, None)
+        assert (route.timed, route.latency_p50_seconds) == (0, None)
 
 
 def test_every_failure_says_what_to_do_and_names_its_route() -> None:

@@ -5,7 +5,6 @@ counts come from the trainer and its latencies from the reported questions. A sh
 hides an outage of a minute, so consecutive calls without an answer are counted as well.
 """
 
-from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -116,21 +115,8 @@ def latencies_of(calls: Sequence[JudgeCall]) -> list[float]:
     return [call.latency_seconds for call in calls if call.outcome == "ok"]
 
 
-EDGES = tuple(
-    round(step * 10.0**decade, 3) for decade in range(-2, 3) for step in (1, 1.5, 2, 3, 5, 7)
-)
-"""Edges of the histograms in seconds, 10 ms to 700 s, at about equal ratios."""
-
 EpisodeOf = Callable[[str], str | None]
 """Segment → its episode, or None."""
-
-
-class LatencyBucket(View):
-    """Calls with a latency above one edge and up to the other."""
-
-    from_seconds: float
-    to_seconds: float | None = Field(description="Null: no upper edge.")
-    calls: int
 
 
 class RouteView(View):
@@ -146,9 +132,6 @@ class RouteView(View):
     latency_p50_seconds: float | None = Field(description="Of successful calls.")
     latency_p95_seconds: float | None
     timed: int = Field(description="Calls with a latency.")
-    latencies: tuple[LatencyBucket, ...] | None = Field(
-        description="Their histogram, without gaps; all routes have the same edges. Null if empty."
-    )
     tokens_read: int | None = Field(default=None, description="Null if they are not reported.")
     tokens_written: int | None = None
     last_at: datetime | None = Field(description="End of the newest reported call.")
@@ -159,9 +142,6 @@ class LlmView(View):
     """All routes."""
 
     window: int = Field(description="Maximum number of judge calls that are counted.")
-    latency_edges_seconds: tuple[float, ...] = Field(
-        description="Edges of all histograms; there is a bucket below the first and above the last."
-    )
     routes: tuple[RouteView, ...]
 
 
@@ -176,7 +156,6 @@ def llm_view(judges: JudgeHealth, trainer: TrainerReadings) -> LlmView:
     """All routes: the judges', then the planner's."""
     return LlmView(
         window=judges.window,
-        latency_edges_seconds=EDGES,
         routes=(*_judge_routes(judges), *_planner_routes(trainer)),
     )
 
@@ -204,21 +183,6 @@ def plans_view(trainer: TrainerReadings, limit: int) -> tuple[CallView, ...]:
     run_id = trainer.assistance.run_id if trainer.assistance else None
     own = [call for call in reversed(trainer.calls) if call.run_id == run_id]
     return tuple(_played(call) for call in own[:limit])
-
-
-def histogram(seconds: Sequence[float]) -> tuple[LatencyBucket, ...] | None:
-    """Calls by latency, from the bucket of the fastest to that of the slowest; None if empty."""
-    if not seconds:
-        return None
-    places = [bisect_left(EDGES, each) for each in seconds]
-    return tuple(
-        LatencyBucket(
-            from_seconds=EDGES[place - 1] if place else 0.0,
-            to_seconds=EDGES[place] if place < len(EDGES) else None,
-            calls=places.count(place),
-        )
-        for place in range(min(places), max(places) + 1)
-    )
 
 
 def _all(judges: JudgeHealth, trainer: TrainerReadings, episode_of: EpisodeOf) -> list[CallView]:
@@ -279,7 +243,6 @@ def _route(outcomes: Mapping[str, int], times: Sequence[float], **fields: Any) -
         latency_p50_seconds=percentile(times, 50),
         latency_p95_seconds=percentile(times, 95),
         timed=len(times),
-        latencies=histogram(times),
         **fields,
     )
 

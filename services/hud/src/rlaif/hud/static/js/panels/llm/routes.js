@@ -1,19 +1,12 @@
 // The language models: routes with their latencies, and the cost per label.
 
 import { kept } from "../../api.js";
-import { h, s, setText, show } from "../../dom.js";
+import { h, setText, show } from "../../dom.js";
 import { ago, compact, count, duration, percent, percentOf, UNKNOWN } from "../../format.js";
 import { cell, empty, facts, from, listed, table } from "../../parts.js";
 
 export const LLM = "/api/v1/llm";
-const HEADS = ["Route", "Successful calls", "p50", "p95", "Latencies", "Prompt tokens", "Completion tokens", "Outcomes", "Last call"];
-const WIDTH = 108; // pixels; a phone has no more
-const MAX_BAR = 12; // width of a bar
-const HEIGHT = 30;
-
-/** @typedef {{from_seconds: number, to_seconds: number | null, calls: number}} Bucket */
-/** @typedef {{name: string, route: string, latencies: Bucket[] | null}} Route */
-/** @typedef {[number, number | null]} Edges  of a bucket, seconds; null: no upper edge */
+const HEADS = ["Route", "Successful calls", "p50", "p95", "Prompt tokens", "Completion tokens", "Outcomes", "Last call"];
 
 /** @param {import("../../api.js").Answer} answer @param {import("../../api.js").Answer} cost  with the tokens of the judges @returns {import("../../parts.js").Panel} */
 export const routes = (answer, cost) => ({
@@ -23,15 +16,13 @@ export const routes = (answer, cost) => ({
   draw: (body, { services }) => show(/** @type {Element} */ (body.firstElementChild), ...broken(services)),
   mount(body) {
     const [content, note] = [h("div"), h("p", { class: "sub" })];
-    const latencies = latencyTable();
-    show(body, h("div"), content, latencies.element, note);
+    show(body, h("div"), content, note);
     const draw = () => show(content, answer.notice() ?? answer.content((report) => routeTable(report, cost.value?.judges ?? [])));
     cost.watch(draw);
     answer.watch(({ value, problem }) => {
       const report = problem ? null : value;
       draw();
-      latencies.update(report?.routes ?? [], report?.latency_edges_seconds ?? []);
-      show(note, ...(report?.routes.length ? ["Judges: latest ", from(LLM, "window", count(report.window)), " calls, tokens since the judge service started. Planner: the whole run. Latency histograms include successful calls only and share one logarithmic axis; each is scaled to its own maximum."] : []));
+      show(note, ...(report?.routes.length ? ["Judges: latest ", from(LLM, "window", count(report.window)), " calls, tokens since the judge service started. Planner: the whole run. Latencies are of successful calls."] : []));
     });
   },
 });
@@ -43,14 +34,13 @@ const broken = (services) => (services ?? []).filter(({ name }) => name === "jud
 
 function routeTable(report, judges) {
   if (!report.routes.length) return empty("No calls yet. Calls are shown as they happen and are not stored.");
-  const all = shared(report.routes, report.latency_edges_seconds);
   return h("div", {},
     ...report.routes.filter(({ down }) => down).map(({ name, route, down }) => h("p", { class: "notice reported", "data-tone": "bad" }, h("b", {}, `${name} is failing`), " (", h("code", {}, route), `): ${down}`)),
-    h("div", { class: "wide" }, table({ look: "routes", heads: HEADS, rows: report.routes.map((/** @type {any} */ route, /** @type {number} */ index) => row(route, index, all, judges)) }).frame));
+    h("div", { class: "wide" }, table({ look: "routes", heads: HEADS, rows: report.routes.map((/** @type {any} */ route, /** @type {number} */ index) => row(route, index, judges)) }).frame));
 }
 
-/** @param {any} route @param {number} index @param {Edges[]} all  of the histograms @param {any[]} judges */
-function row(route, index, all, judges) {
+/** @param {any} route @param {number} index @param {any[]} judges */
+function row(route, index, judges) {
   const own = route.user === "judge" ? judges.findIndex((/** @type {any} */ { name }) => name === route.name) : -1;
   const tokens = (/** @type {string} */ of, /** @type {string} */ name) => (own < 0 ? figure(of, compact) : from(LABELS, `judges.${own}.statistics.${name}`, compact(judges[own].statistics[name])));
   const where = `routes.${index}`;
@@ -62,73 +52,10 @@ function row(route, index, all, judges) {
     cell("Successful calls", from(LLM, `${where}.ok/${where}.calls`, percentOf(route.ok, route.calls)), h("small", {}, " ", figure("ok", count), "/", figure("calls", count))),
     cell("p50", h("span", { title: timed }, figure("latency_p50_seconds", duration))),
     cell("p95", h("span", { title: timed }, figure("latency_p95_seconds", duration)), h("small", {}, " n ", figure("timed", count))),
-    cell("Latencies", bars(route, all)),
     cell("Prompt tokens", tokens("tokens_read", "prompt_tokens")),
     cell("Completion tokens", tokens("tokens_written", "completion_tokens")),
     cell("Outcomes", ...(outcomes.length ? listed(outcomes) : [UNKNOWN])),
     cell("Last", route.last_at ? ago(route.last_at) : UNKNOWN));
-}
-
-/** The buckets between the fastest call of all routes and the slowest. @param {Route[]} routes @param {number[]} edges  of all histograms @returns {Edges[]} */
-export function shared(routes, edges) {
-  const starts = routes.flatMap(({ latencies }) => (latencies ?? []).map(({ from_seconds: from }) => from));
-  if (!starts.length) return [];
-  const [first, last] = [Math.min(...starts), Math.max(...starts)];
-  return [0, ...edges].map((from, index) => /** @type {Edges} */ ([from, edges[index] ?? null])).filter(([from]) => from >= first && from <= last);
-}
-
-/** "200 ms to 300 ms" @param {number} from @param {number | null} to */
-export const between = (from, to) => (to === null ? `more than ${duration(from)}` : from === 0 ? `up to ${duration(to)}` : `${duration(from)} to ${duration(to)}`);
-
-/** A bar for each bucket, scaled to the route's highest; the table has the same numbers. @param {Route} route @param {Edges[]} all */
-function bars({ latencies }, all) {
-  if (!latencies) return UNKNOWN;
-  const most = Math.max(...latencies.map(({ calls }) => calls));
-  const wide = Math.min(MAX_BAR, WIDTH / all.length);
-  const [first, last] = [all[0], all[all.length - 1]];
-  return s("svg", { class: "latencies", width: WIDTH, viewBox: `0 0 ${WIDTH} ${HEIGHT + 15}`, "aria-hidden": "true" },
-    ...all.map(([from, to], index) => {
-      const calls = latencies.find((bucket) => bucket.from_seconds === from)?.calls ?? 0;
-      const high = calls ? Math.max(2, (calls / most) * HEIGHT) : 0;
-      return s("g", {}, s("title", {}, `${between(from, to)}: ${count(calls)} calls`),
-        s("rect", { class: "room", x: wide * index, y: 0, width: wide, height: HEIGHT }),
-        calls ? s("rect", { class: "calls-bar", x: wide * index + 0.5, y: HEIGHT - high, width: wide - 1, height: high }) : null);
-    }),
-    s("line", { class: "axis", x1: 0, x2: wide * all.length, y1: HEIGHT + 0.5, y2: HEIGHT + 0.5 }),
-    s("text", { class: "scale", x: 0, y: HEIGHT + 13 }, `${first[0] ? duration(first[0]) : "0"} – ${last[1] === null ? between(...last) : duration(last[1])}`));
-}
-
-/** All histograms as one table, built when opened. */
-function latencyTable() {
-  const box = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Latencies of all routes, as a table" });
-  const element = h("details", { class: "as-table", hidden: true }, h("summary", {}, "Latencies as a table"), box);
-  /** @type {() => Node} */
-  let make = () => h("div");
-  const draw = () => {
-    const [top, left] = [box.scrollTop, box.scrollLeft];
-    show(box, element.open && make());
-    box.scrollTop = top;
-    box.scrollLeft = left;
-  };
-  element.addEventListener("toggle", draw);
-  const update = (/** @type {Route[]} */ report, /** @type {number[]} */ edges) => {
-    const all = shared(report, edges);
-    element.hidden = !all.length;
-    make = () => bucketTable(report, all);
-    draw();
-  };
-  return { element, update };
-}
-
-/** @param {Route[]} report @param {Edges[]} all */
-function bucketTable(report, all) {
-  const calls = (/** @type {Route} */ { name, latencies }, /** @type {number} */ index, /** @type {number} */ start) => {
-    const at = latencies?.findIndex((bucket) => bucket.from_seconds === start) ?? -1;
-    return cell(name, !latencies ? UNKNOWN : at < 0 ? h("span", { "data-derived": true }, "0") : from(LLM, `routes.${index}.latencies.${at}.calls`, count(latencies[at].calls)));
-  };
-  const heads = ["Took", ...report.map(({ name, route }) => h("span", {}, name, " ", h("code", {}, route)))];
-  const rows = all.map(([start, end]) => h("tr", {}, h("th", { scope: "row" }, between(start, end)), ...report.map((route, index) => calls(route, index, start))));
-  return table({ caption: "Successful calls by latency", heads, rows }).frame;
 }
 
 export const LABELS = "/api/v1/llm/labels";
