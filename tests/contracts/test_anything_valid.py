@@ -222,9 +222,9 @@ def views(state: HudState) -> list[Callable[[], Any]]:
         lambda: [row.model_dump_json() for row in state.models.rejections()],
         lambda: [line.model_dump_json() for line in state.journal.after(0) or ()],
         lambda: state.trainer.steps.view(None).model_dump_json(),
-        lambda: llm_view(state.judges, state.trainer).model_dump_json(),
+        lambda: llm_view(state.judge_calls, state.trainer).model_dump_json(),
         lambda: calls_view(
-            state.judges, state.trainer, state.episode_of, user=None, failed=None, limit=9
+            state.judge_calls, state.trainer, state.episode_of, user=None, failed=None, limit=9
         ),
     ]
 

@@ -177,29 +177,6 @@ async def test_a_service_that_fell_silent_is_missed(
         await chromium.wait_for(f"{text_of('#banners')} === ''")
 
 
-async def test_an_outage_of_the_language_models_is_seen_while_it_lasts_and_after(
-    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
-) -> None:
-    await chromium.open(hud_url)
-    await play(stage)
-    await chromium.visit("/llm")
-    await chromium.wait_for(says("#llm-calls", "✓ answered"))
-    async with again(stage.health):
-        await stage.calls(4, "timeout")
-        await chromium.wait_for(
-            says(
-                "#banners",
-                "puzzle (/puzzle), state (/state), vision (/vision): the newest 12 calls",
-            )
-        )
-        await chromium.wait_for(says("#llm-routes", "state is failing"))
-        await shoot("outage")
-        await stage.calls(1, "ok")
-        await chromium.wait_for(f"{text_of('#banners')} === ''")
-        await chromium.visit("/system")
-        await chromium.wait_for(says("#log", "receives answers again, after 4 calls"))
-
-
 async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the_hud(
     chromium: Any, nats_url: str, stage: Stage, shoot: Shoot, tmp_path: Path
 ) -> None:

@@ -36,7 +36,7 @@ def test_calls_of_judges_and_of_the_player_on_one_subject_are_told_apart(state):
         broadcast.telemetry("telemetry.llm", reading.model_dump_json().encode())
     assert outcomes == [("telemetry.llm", "used")] * 3
     shown = state.snapshot(NOON)
-    assert len(state.judges.calls) == 2
+    assert len(state.judge_calls) == 2
     assert shown.assistance is not None
     assert len(shown.assistance.newest) == 1
 

@@ -1,13 +1,11 @@
 from datetime import datetime, timedelta
 
-from rlaif.contracts.catalog import envelop
-from rlaif.contracts.events import EventData
 from rlaif.contracts.reward_models import GamingAlarm, GamingReason
 from rlaif.contracts.telemetry.readings import ServiceHealth
-from rlaif.hud.read_model.health import REQUIRED, STALLED_UNKNOWN
+from rlaif.hud.read_model.health import REQUIRED
 from rlaif.hud.read_model.projections import HudState
-from rlaif.testing.data.events import NOON, segment_captured, segment_exported, segment_scored
-from rlaif.testing.data.readings import judge_call_ended, reward_model_status, training_progress
+from rlaif.testing.data.events import NOON
+from rlaif.testing.data.readings import reward_model_status, training_progress
 
 WELL: dict[str, str | None] = {"bus": None, "store": None}
 
@@ -23,10 +21,6 @@ def hud() -> HudState:
     return state
 
 
-def happen(state: HudState, data: EventData, seconds: float) -> None:
-    state.apply_event(envelop(data, source="t", time=after(seconds)))
-
-
 def judge_says(state: HudState, seconds: float, detail: str | None = None) -> None:
     """The other services are healthy."""
     for service in REQUIRED:
@@ -39,10 +33,6 @@ def judge_says(state: HudState, seconds: float, detail: str | None = None) -> No
             checks={"route vision": own},
         )
         state.apply_reading(reading, after(seconds))
-
-
-def call(state: HudState, seconds: float, outcome: str) -> None:
-    state.apply_reading(judge_call_ended(outcome, at=after(seconds)), after(seconds))
 
 
 def plays(state: HudState, status: str, *, version: int | None = None) -> None:
@@ -64,54 +54,6 @@ def test_a_trouble_keeps_the_time_at_which_it_began() -> None:
     assert issue.since == after(1)
     judge_says(state, 8)
     assert issues(state, 8) == []
-
-
-def test_models_that_do_not_answer_are_a_trouble_until_one_does() -> None:
-    state = hud()
-    judge_says(state, 1)
-    for seconds in (1, 2, 3):
-        call(state, seconds, "timeout")
-    [text] = issues(state, 3)
-    assert "no answer from the language model of state (/dialog): the newest 3 calls" in text
-    assert "receives no answers from m" in state.snapshot(after(3)).events[-1].text
-    call(state, 4, "ok")
-    assert issues(state, 4) == []
-    assert "answers again, after 3 calls" in state.snapshot(after(4)).events[-1].text
-
-
-def test_what_the_judge_says_itself_is_not_said_twice() -> None:
-    state = hud()
-    for seconds in (1, 2, 3):
-        call(state, seconds, "error")
-    judge_says(state, 3, "refused")
-    assert issues(state, 3) == [], "it has said so, for a moment only"
-    assert issues(state, 5) == ["judge: route vision: refused"]
-
-
-def test_segments_that_wait_while_no_call_ends_are_a_trouble() -> None:
-    state = hud()
-    happen(state, segment_captured(), 1)
-    happen(state, segment_exported(), 2)
-    patience = STALLED_UNKNOWN.total_seconds()
-    assert issues(state, 2) == []
-    for seconds in range(4, 120, 2):
-        judge_says(state, seconds)
-        found = issues(state, seconds)
-        assert bool(found) == (seconds >= patience + 2), seconds
-    assert "1 segment waits for a score" in found[0]
-    happen(state, segment_scored(), 120)
-    judge_says(state, 120)
-    assert issues(state, 120) == []
-
-
-def test_how_long_calls_take_decides_how_long_a_wait_is_no_stall() -> None:
-    state = hud()
-    call(state, 1, "ok")
-    happen(state, segment_exported(), 2)
-    for seconds in range(2, 30, 2):
-        judge_says(state, seconds)
-        found = issues(state, seconds)
-        assert bool(found) == (seconds >= 22), seconds
 
 
 def test_a_hud_without_bus_blames_nobody_else() -> None:

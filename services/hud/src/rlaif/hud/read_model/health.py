@@ -1,7 +1,7 @@
 """Health of the services as each reports it, and the resulting issues.
 
     `/readyz` of each process, on plain NATS ──▶ a state per service
-    states, calls, counts                    ──▶ issues: what has stopped, and why
+    states                                   ──▶ issues: what has stopped, and why
 
 A silent service is an issue; one that never reported is unknown. While the HUD itself has no
 connection, all other services are unknown.
@@ -13,10 +13,8 @@ from datetime import datetime, timedelta
 
 from rlaif.contracts.reward_models import GamingAlarm
 from rlaif.contracts.telemetry.readings import ServiceHealth
-from rlaif.hud.read_model.llm import JudgeHealth, latencies_of, percentile
 from rlaif.hud.read_model.views import (
     CheckView,
-    FailingJudge,
     HealthView,
     IssueView,
     RunView,
@@ -38,15 +36,6 @@ BRIEF = timedelta(seconds=2)
 
 FORGET = timedelta(minutes=10)
 """Any other service without reports for this long is dropped."""
-
-STALLED = timedelta(seconds=20)
-"""Segments that wait this long while no call ends are stuck."""
-
-STALLED_UNKNOWN = timedelta(seconds=60)
-"""`STALLED` while the latency of calls is unknown."""
-
-SLOW_CALLS = 3.0
-"""Multiple of the 95th percentile of latencies up to which a wait is normal."""
 
 NAP = timedelta(seconds=5)
 """After a longer gap between two checks the machine was asleep and received nothing."""
@@ -161,7 +150,6 @@ class PipelineHealth:
         self._reports = ServiceReports(started_at) if started_at else None
         self._since: dict[str, datetime] = {}
         self._checked_at: datetime | None = None
-        self._waits_since: datetime | None = None
 
     def reported(self, reading: ServiceHealth, now: datetime) -> None:
         self._reports_at(now).add(reading, now)
@@ -176,14 +164,11 @@ class PipelineHealth:
     def check(
         self,
         now: datetime,
-        judges: JudgeHealth,
         *,
-        waiting: int,
-        scored_at: datetime | None,
         run: RunView | None,
         alarm: GamingAlarm | None = None,
     ) -> None:
-        """Update services and issues; `waiting` counts segments without a score."""
+        """Update services and issues."""
         reports = self._reports_at(now)
         if self._checked_at is not None and now - self._checked_at > NAP:
             reports.ignore_silence_until(now)
@@ -201,7 +186,6 @@ class PipelineHealth:
         ]
         if self._is_connected:
             found += findings_of(self.services, reports.missing(now))
-            found += self._of_judges(now, judges, waiting, scored_at)
         self._report([*found, *_of_run(run), *_of_alarm(run, alarm)], now)
 
     @property
@@ -231,33 +215,6 @@ class PipelineHealth:
             if now - self._since[each.key] >= each.brief
         )
 
-    def _of_judges(
-        self, now: datetime, judges: JudgeHealth, waiting: int, scored_at: datetime | None
-    ) -> list[Finding]:
-        """Calls without an answer, unless the judge service itself reports a failure."""
-        stalled = self._stalled(now, judges, waiting, scored_at)
-        judge = next((each for each in self.services if each.name == "judge"), None)
-        if judge is not None and judge.state in ("not ready", "silent", "stopping", "stopped"):
-            return []
-        return _unanswered(judges.failing) or stalled
-
-    def _stalled(
-        self, now: datetime, judges: JudgeHealth, waiting: int, scored_at: datetime | None
-    ) -> list[Finding]:
-        self._waits_since = (self._waits_since or now) if waiting else None
-        if self._waits_since is None:
-            return []
-        since = max(filter(None, (self._waits_since, judges.last_call_at, scored_at)))
-        slow = percentile(latencies_of(judges.calls), 95)
-        patience = STALLED_UNKNOWN
-        if slow is not None:
-            patience = max(STALLED, timedelta(seconds=SLOW_CALLS * slow))
-        if now - since < patience:
-            return []
-        many = "1 segment waits" if waiting == 1 else f"{waiting} segments wait"
-        text = f"no call of a language model has ended, and {many} for a score"
-        return [Finding("judge: stalled", "judge", text, since, page=LLM)]
-
 
 def findings_of(services: Iterable[ServiceView], missing: frozenset[str]) -> list[Finding]:
     """Failing checks of the services, and services that do not report."""
@@ -278,19 +235,6 @@ def findings_of(services: Iterable[ServiceView], missing: frozenset[str]) -> lis
                 page = LLM if name.startswith(("route:", "trust:")) else None
                 found.append(Finding(f"{who}: {name}", who, text, brief=BRIEF, page=page))
     return found
-
-
-def _unanswered(failing: Sequence[FailingJudge]) -> list[Finding]:
-    if not failing:
-        return []
-    models = "model" if len(failing) == 1 else "models"
-    names = ", ".join(f"{each.judge} ({each.route})" for each in failing)
-    outcomes = " or ".join(sorted({each.outcome for each in failing}))
-    calls = sum(each.calls for each in failing)
-    text = f"no answer from the language {models} of {names}: "
-    text += f"the newest {calls} calls ended with {outcomes}; segments wait for them"
-    since = min(each.since for each in failing)
-    return [Finding("judge: unanswered", "judge", text, since, page=LLM)]
 
 
 def _of_run(run: RunView | None) -> list[Finding]:

@@ -1,31 +1,25 @@
-"""Calls of language models, by the judges and by the planner: routes, latencies, outages.
+"""Calls of language models, by the judges and by the planner: routes and latencies.
 
 Judges report every call. The planner reports only the newest questions of each iteration, so its
-counts come from the trainer and its latencies from the reported questions. A share over many calls
-hides an outage of a minute, so consecutive calls without an answer are counted as well.
+counts come from the trainer and its latencies from the reported questions.
 """
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from statistics import quantiles
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from rlaif.contracts.telemetry.readings import JudgeCall, PlayerCall
 from rlaif.hud.read_model import View
 from rlaif.hud.read_model.trainer import TrainerReadings
-from rlaif.hud.read_model.views import CallView, FailingJudge, User
-
-UNANSWERED = frozenset({"throttled", "refused", "error", "timeout"})
-"""Outcomes without an answer; `invalid` is an answer."""
-
-OUTAGE_CALLS = 3
-"""Consecutive calls without an answer that make an outage."""
+from rlaif.hud.read_model.views import CallView, User
 
 WINDOW = 500
-"""Calls in memory: about an hour of three judges with three votes, at one segment per minute."""
+"""Calls of judges in memory: about an hour of three judges with three votes, at one segment per
+minute."""
 
 _JUDGE = {
     "throttled": "{route} exceeds the rate limit of its server and is retried. If that lasts, "
@@ -58,61 +52,11 @@ _PLANNER = {
 _OTHER = "No remedy is known for `{outcome}` of {route}; check the log of the {service}."
 
 
-class JudgeHealth:
-    """Keeps the newest calls."""
-
-    def __init__(self, *, window: int = WINDOW) -> None:
-        self.window = window
-        self._calls: deque[JudgeCall] = deque(maxlen=window)
-        self._failing: dict[str, FailingJudge] = {}
-
-    def add(self, call: JudgeCall) -> tuple[str, Literal["info", "warning"]] | None:
-        """Add a call; returns the log line of an outage that starts or ends with it."""
-        self._calls.append(call)
-        before = self._failing.pop(call.judge, None)
-        if call.outcome not in UNANSWERED:
-            if before is None or before.calls < OUTAGE_CALLS:
-                return None
-            seconds = (call.at - before.since).total_seconds()
-            text = f"The {call.judge} judge receives answers again, after {before.calls} calls"
-            return f"{text} without one in {seconds:.0f} s.", "info"
-        now = FailingJudge(
-            judge=call.judge,
-            route=call.route,
-            outcome=call.outcome,
-            since=before.since if before else call.at,
-            calls=before.calls + 1 if before else 1,
-        )
-        self._failing[call.judge] = now
-        if now.calls != OUTAGE_CALLS:
-            return None
-        text = f"The {now.judge} judge receives no answers from {call.model} ({now.route}): "
-        return text + f"{now.calls} consecutive calls ended with {now.outcome}.", "warning"
-
-    @property
-    def calls(self) -> tuple[JudgeCall, ...]:
-        return tuple(self._calls)
-
-    @property
-    def last_call_at(self) -> datetime | None:
-        return max((call.at for call in self._calls), default=None)
-
-    @property
-    def failing(self) -> tuple[FailingJudge, ...]:
-        found = (each for each in self._failing.values() if each.calls >= OUTAGE_CALLS)
-        return tuple(sorted(found, key=lambda each: each.judge))
-
-
 def percentile(values: Sequence[float], percent: int) -> float | None:
     """The value below which `percent` of the values lie, interpolated; None without values."""
     if len(values) < 2:
         return values[0] if values else None
     return quantiles(values, n=100, method="inclusive")[percent - 1]
-
-
-def latencies_of(calls: Sequence[JudgeCall]) -> list[float]:
-    """Seconds of the successful calls."""
-    return [call.latency_seconds for call in calls if call.outcome == "ok"]
 
 
 EpisodeOf = Callable[[str], str | None]
@@ -135,7 +79,11 @@ class RouteView(View):
     tokens_read: int | None = Field(default=None, description="Null if they are not reported.")
     tokens_written: int | None = None
     last_at: datetime | None = Field(description="End of the newest reported call.")
-    down: str | None = Field(description="Why it does not answer now; null if it does.")
+    down: str | None = Field(
+        default=None,
+        description="Why the planner's route does not answer now; null if it does. Those of judges "
+        "are checks of the judge service.",
+    )
 
 
 class LlmView(View):
@@ -152,16 +100,16 @@ class CallsView(View):
     kept: int = Field(description="Matching calls in memory.")
 
 
-def llm_view(judges: JudgeHealth, trainer: TrainerReadings) -> LlmView:
+def llm_view(judges: Collection[JudgeCall], trainer: TrainerReadings) -> LlmView:
     """All routes: the judges', then the planner's."""
     return LlmView(
-        window=judges.window,
+        window=WINDOW,
         routes=(*_judge_routes(judges), *_planner_routes(trainer)),
     )
 
 
 def calls_view(
-    judges: JudgeHealth,
+    judges: Collection[JudgeCall],
     trainer: TrainerReadings,
     episode_of: EpisodeOf,
     *,
@@ -185,29 +133,25 @@ def plans_view(trainer: TrainerReadings, limit: int) -> tuple[CallView, ...]:
     return tuple(_played(call) for call in own[:limit])
 
 
-def _all(judges: JudgeHealth, trainer: TrainerReadings, episode_of: EpisodeOf) -> list[CallView]:
-    found = [_judged(call, episode_of) for call in judges.calls]
+def _all(
+    judges: Collection[JudgeCall], trainer: TrainerReadings, episode_of: EpisodeOf
+) -> list[CallView]:
+    found = [_judged(call, episode_of) for call in judges]
     found += [_played(call) for call in trainer.calls]
     return sorted(found, key=lambda call: call.at, reverse=True)
 
 
-def _judge_routes(judges: JudgeHealth) -> Iterator[RouteView]:
-    calls = judges.calls
-    down = {each.judge: each for each in judges.failing}
-    for name in sorted({call.judge for call in calls}):
-        own = [call for call in calls if call.judge == name]
-        failing = down.get(name)
+def _judge_routes(judges: Collection[JudgeCall]) -> Iterator[RouteView]:
+    for name in sorted({call.judge for call in judges}):
+        own = [call for call in judges if call.judge == name]
         yield _route(
             dict(Counter(call.outcome for call in own).most_common()),
-            latencies_of(own),
+            [call.latency_seconds for call in own if call.outcome == "ok"],
             user="judge",
             name=name,
             route=own[-1].route,
             model=own[-1].model,
             last_at=max(call.at for call in own),
-            down=failing
-            and f"{failing.calls} consecutive calls ended with {failing.outcome}, since "
-            f"{failing.since:%H:%M:%S} UTC",
         )
 
 

@@ -126,9 +126,6 @@ class DeadLetters:
         rows = (row for row in self._rows if row.event_id in self._consumers)
         return list(islice(rows, limit))
 
-    def of_consumer(self, consumer: str) -> int:
-        return sum(each.count(consumer) for each in self._consumers.values())
-
     def view(self, *, followed: bool) -> DeadLettersView:
         """The dead letters as JSON; the count is null until the streams are followed."""
         return DeadLettersView(count=self.count if followed else None)

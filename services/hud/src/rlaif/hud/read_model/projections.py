@@ -3,6 +3,7 @@
 This module reads no clock and never blocks.
 """
 
+from collections import deque
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -38,7 +39,7 @@ from rlaif.hud.read_model.health import PipelineHealth
 from rlaif.hud.read_model.history.history import History
 from rlaif.hud.read_model.history.views import HeadlineView
 from rlaif.hud.read_model.journal import Journal, is_news, sentence
-from rlaif.hud.read_model.llm import JudgeHealth, plans_view
+from rlaif.hud.read_model.llm import WINDOW, plans_view
 from rlaif.hud.read_model.models import RewardModels
 from rlaif.hud.read_model.pipeline import PipelineCounts, Stage
 from rlaif.hud.read_model.screen import Screen, ShownFrame
@@ -80,7 +81,7 @@ class HudState:
         self.world = World()
         self.history = History()
         self.models = RewardModels()
-        self.judges = JudgeHealth()
+        self.judge_calls: deque[JudgeCall] = deque(maxlen=WINDOW)
         self.health = PipelineHealth(started_at)
         self._counts = PipelineCounts()
         self.dead_letters = self._counts.dead
@@ -119,9 +120,7 @@ class HudState:
                 self.world.stand(reading, now)
                 self.screen.reported(reading, now)
             case JudgeCall():
-                line = self.judges.add(reading)
-                if line is not None:
-                    self.journal.add("judge.outage", *line, at=reading.at, about=reading.judge)
+                self.judge_calls.append(reading)
             case MapPosition():
                 name = self.world.name(reading.group, reading.room)
                 self.trainer.moved(reading, name)
@@ -150,19 +149,10 @@ class HudState:
             self.journal.add("letter.redriven", text, at=now, about=event_id)
 
     def refresh(self, now: datetime) -> None:
-        """Update states that depend on time alone: silent services, stalled segments."""
+        """Update states that depend on time alone, such as silent services."""
         for switch in self.screen.new_switches():
             self.journal.add_switch(switch)
-        current = self._counts.of(self._run_id)
-        dead = self._counts.dead.of_consumer("judge")
-        self.health.check(
-            now,
-            self.judges,
-            waiting=max(0, current.counts["exported"] - current.counts["scored"] - dead),
-            scored_at=current.last_at.get("scored"),
-            run=self.trainer.run,
-            alarm=self.models.gaming_alarm,
-        )
+        self.health.check(now, run=self.trainer.run, alarm=self.models.gaming_alarm)
 
     def snapshot(self, now: datetime) -> Snapshot:
         self.refresh(now)

@@ -242,16 +242,6 @@ class RewardModelsView(View):
     rejected_count: int | None = Field(description="`GET reward-models/rejected` lists them.")
 
 
-class FailingJudge(View):
-    """A judge whose newest calls all failed."""
-
-    judge: str
-    route: str
-    outcome: str = Field(description="Of the newest of these calls.")
-    since: datetime = Field(description="When the first of them ended.")
-    calls: int
-
-
 User = Literal["judge", "planner"]
 
 

@@ -215,7 +215,7 @@ def llm_router(state: HudState, judge: Upstream) -> APIRouter:
     @router.get("/api/v1/llm", operation_id="get_llm", tags=["llm"])
     async def get_llm() -> LlmView:
         """All routes."""
-        return llm_view(state.judges, state.trainer)
+        return llm_view(state.judge_calls, state.trainer)
 
     @router.get("/api/v1/llm/calls", operation_id="list_llm_calls", tags=["llm"])
     async def list_llm_calls(
@@ -225,7 +225,12 @@ def llm_router(state: HudState, judge: Upstream) -> APIRouter:
     ) -> CallsView:
         """The newest calls, newest first; they are kept in memory only."""
         return calls_view(
-            state.judges, state.trainer, state.episode_of, user=user, failed=failed, limit=limit
+            state.judge_calls,
+            state.trainer,
+            state.episode_of,
+            user=user,
+            failed=failed,
+            limit=limit,
         )
 
     router.include_router(forwarding_router(judge, "llm", COSTS))
