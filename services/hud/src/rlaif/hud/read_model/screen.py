@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from rlaif.contracts.telemetry.frames import Codec, ScreenFrame
+from rlaif.contracts.telemetry.frames import ScreenFrame
 from rlaif.contracts.telemetry.readings import EnvironmentsSeen
 from rlaif.hud.read_model.views import ScreenSwitch, ScreenView, WatchView
 
@@ -28,12 +28,10 @@ class ShownFrame:
     """A frame as browsers get it.
 
     `sequence` counts the frames that the HUD has shown, over all environments; it is in the header
-    of `packed`.
+    of `packed`, a `ScreenFrame`.
     """
 
     sequence: int
-    picture: bytes
-    codec: Codec
     packed: bytes
 
 
@@ -225,7 +223,7 @@ class Screen:
         self._received.append(now)
         sequence = (self.frame.sequence if self.frame else 0) + 1
         packed = replace(frame, sequence=sequence).pack()
-        self.frame = ShownFrame(sequence, frame.picture, frame.codec, packed)
+        self.frame = ShownFrame(sequence, packed)
         return self.frame
 
     def _rate(self) -> float | None:
