@@ -62,7 +62,7 @@ test("the page has one age of the frame, to the display, and the header has none
 });
 
 test("the watchdog never has seen more iterations than it looks at", () => {
-  const report = { alarms: 0, last_alarm: null, window: 40 };
+  const report = { alarms: 0, alarm: null, window: 40 };
   const full = textOf(watchdog({ ...report, iterations: 53 }, null));
   assert.match(full, /over the last 40 iterations\.$/);
   assert.match(textOf(watchdog({ ...report, iterations: 13 }, null)), /over the last 40 iterations, 13 of them so far\.$/);

@@ -73,8 +73,6 @@ class WatchdogReport(Contract):
     iterations: int = Field(description="Points of the run's history in the current window.")
     window: int = Field(description="Minimum number of points of a full window.")
     alarms: int = Field(description="Alarms since the service started.")
-    last_alarm: str | None = Field(description="Description of the last alarm.")
-    last_alarm_version: int | None
     alarm: GamingAlarm | None = Field(
         default=None, description="The last alarm; null if there was none since the start."
     )

@@ -1,6 +1,5 @@
 """Scores of one segment. A failed or abstaining judge contributes no number."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import AwareDatetime, Field, computed_field
@@ -136,7 +135,12 @@ class ScoreRecord(Contract):
     )
     @property
     def decided_by(self) -> dict[Source, float]:
-        return shares_by_source(self.criteria, self.weights)
+        shares: dict[Source, float] = {}
+        total = sum(self.weights.get(name, 0.0) for name in self.criteria)
+        for name, score in self.criteria.items():
+            if weight := self.weights.get(name, 0.0):
+                shares[score.source] = shares.get(score.source, 0.0) + weight / total
+        return shares
 
     @property
     def votes_agreement(self) -> float | None:
@@ -148,18 +152,6 @@ class ScoreRecord(Contract):
         """The level known from RAM, on the scale of this score's votes."""
         on_quest = criterion == PROGRESS and self.quest is not None
         return self.known_rise if on_quest else self.truth.get(criterion)
-
-
-def shares_by_source(
-    criteria: Mapping[str, CriterionScore], weights: Mapping[str, float]
-) -> dict[Source, float]:
-    """Source → its share of the judged criteria's weight; empty without any."""
-    shares: dict[Source, float] = {}
-    total = sum(weights.get(name, 0.0) for name in criteria)
-    for name, score in criteria.items():
-        if weight := weights.get(name, 0.0):
-            shares[score.source] = shares.get(score.source, 0.0) + weight / total
-    return shares
 
 
 def rubric_mean(values: dict[str, float], weights: dict[str, float]) -> float | None:

@@ -64,8 +64,6 @@ def build_versions_router(
             iterations=active.iterations,
             window=active.window_iterations,
             alarms=active.alarms,
-            last_alarm=active.alarm.description if active.alarm else None,
-            last_alarm_version=active.alarm.version if active.alarm else None,
             alarm=active.alarm,
         )
 

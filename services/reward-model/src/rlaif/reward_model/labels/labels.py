@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from rlaif.contracts.game.segments import SegmentManifest
 from rlaif.contracts.judging.comparisons import ComparisonRecord
-from rlaif.contracts.judging.quest import Source
-from rlaif.contracts.judging.scores import ScoreRecord, rubric_mean, shares_by_source
+from rlaif.contracts.judging.scores import ScoreRecord, rubric_mean
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, worth_of
 
 _OLD = datetime(1970, 1, 1, tzinfo=UTC)
@@ -66,7 +65,6 @@ class LabelledSegment:
         steps: Emulator steps of the segment; 0 if `observations` has all of them.
         ram: Criterion → level that the game's RAM gives; never trained on.
         positions: Start and end on the quest by the judges; None if they gave none.
-        decided_by: Kind of source → share of the judged criteria's weight that it decided.
         provisional: Whether a later score may replace this one: answers were unreadable.
     """
 
@@ -92,7 +90,6 @@ class LabelledSegment:
     steps: int = 0
     ram: dict[str, int] = field(default_factory=dict)
     positions: tuple[float, float] | None = None
-    decided_by: dict[Source, float] = field(default_factory=dict)
     provisional: bool = False
 
     @property
@@ -152,7 +149,6 @@ def label(
         steps=manifest.decision_steps,
         ram=dict(record.truth),
         positions=worth.positions,
-        decided_by=shares_by_source(record.criteria, record.weights),
         provisional=bool(record.distrusted),
     )
 

@@ -28,7 +28,7 @@ export function watchdog(report, problem) {
   return h("div", {},
     h("p", { class: report.alarms ? "notice" : "", "data-tone": report.alarms ? "bad" : null },
       report.alarms ? h("b", {}, figure("alarms"), report.alarms === 1 ? " alarm" : " alarms", " since its start") : h("span", {}, h("b", { class: "good-text" }, "✓ no alarm"), " since its start"),
-      report.last_alarm ? h("span", {}, ", the last of ", from(WATCHDOG, "last_alarm_version", `v${report.last_alarm_version}`), ": ", h("span", { class: "reported" }, report.last_alarm)) : null),
+      report.alarm ? h("span", {}, ", the last of ", from(WATCHDOG, "alarm.version", `v${report.alarm.version}`), ": ", h("span", { class: "reported" }, report.alarm.description)) : null),
     h("p", { class: "sub", title: "The watchdog raises an alarm when the shaping reward rises while progress in RAM (milestones, rooms, game return) is flat or the judges' scores fall" },
       "It compares the shaping reward with progress in RAM and with the judges' scores over the last ", figure("window"), " iterations", ...(report.iterations < report.window ? [", ", figure("iterations"), " of them so far"] : []), "."),
     problem ? h("p", { class: "sub" }, "The service does not respond; showing its last report.") : null);
