@@ -54,7 +54,7 @@ cursors = st.one_of(
 def judge(store: ObjectStore) -> FastAPI:
     settings = JudgeSettings(llm_base_url="http://127.0.0.1:1")
     parts = build_parts(settings, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
-    return app_of(judge_router(parts, lambda: store, lambda: None))
+    return app_of(judge_router(parts, lambda: store))
 
 
 def reward_model(store: ObjectStore) -> FastAPI:

@@ -4,7 +4,7 @@ from typing import Any
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentExported, SegmentScored
-from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS, ScoreRecord
+from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.testing.data.judging.segments import write_segment
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
@@ -119,19 +119,3 @@ async def test_by_default_a_plain_walk_costs_three_calls_and_the_ram_says_the_re
     assert set(record.abstentions) == {"dialog", "puzzle"}
     assert record.truth["novelty"] == 0
     assert record.evidence_sha256 is not None
-
-
-async def test_a_persons_word_goes_into_the_same_log_as_the_judges(
-    pipeline: Any, start_judge: Any
-) -> None:
-    client = await start_judge()
-    await pipeline.publish(write_segment(pipeline.store))
-    await pipeline.all_scored()
-    body = {"levels": {"progress": 2}, "author": "ada", "note": "it found the door"}
-    reply = await client.post("/api/v1/scores/seg-1/overrides", json=body)
-    assert reply.status_code == 201
-    told = await scored_events(pipeline.bus)
-    assert [event.judge_config for event in told][1:] == ["human-1"]
-    data = pipeline.store.get(told[1].score_key)
-    assert told[1].score_sha256 == hashlib.sha256(data).hexdigest()
-    assert ScoreRecord.model_validate_json(data).provenance == "human"

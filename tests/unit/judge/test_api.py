@@ -8,13 +8,11 @@ from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
 from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import JudgeParts, build_parts
-from rlaif.judge.scoring.scores import Scores
 from rlaif.judge.settings import JudgeSettings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.judging.scores import judge_call, score_record
-from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.servers.client import client_of
 
 SETTINGS = JudgeSettings(llm_base_url="http://127.0.0.1:1", llm_state_url="http://gpu:8000/v1")
@@ -27,10 +25,8 @@ async def bench() -> AsyncIterator[JudgeParts]:
     await built.close()
 
 
-def _client(
-    bench: JudgeParts, store: ObjectStore | None, writer: Scores | None = None
-) -> httpx.AsyncClient:
-    return client_of(build_router(bench, lambda: store, lambda: writer), prefix="/api/v1")
+def _client(bench: JudgeParts, store: ObjectStore | None) -> httpx.AsyncClient:
+    return client_of(build_router(bench, lambda: store), prefix="/api/v1")
 
 
 @pytest.fixture
@@ -130,47 +126,6 @@ async def test_before_the_store_is_reached_scores_say_so(bench: JudgeParts) -> N
         assert reply.status_code == 503
         assert "readyz" in reply.json()["detail"]
         assert (await client.get("/judges")).status_code == 200
-
-
-async def test_an_override_is_stored_told_and_shown(bench: JudgeParts, store: ObjectStore) -> None:
-    publisher = RecordingPublisher()
-    writer = Scores(store, publisher, bench.rules.judge_config)
-    _put_score(store, bench.rules.judge_config, "seg-1")
-    async with _client(bench, store, writer) as client:
-        body = {"levels": {"progress": 2, "dialog": None}, "author": "ada"}
-        reply = await client.post("/scores/seg-1/overrides", json=body)
-        assert reply.status_code == 201
-        assert reply.json()["criteria"]["progress"]["source"] == "human"
-        assert reply.json()["judge_config"] == "human-1"
-        assert len(publisher.published) == 1
-        missing = await client.post("/scores/seg-2/overrides", json=body)
-        assert missing.status_code == 404
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"levels": {}, "author": "ada"},
-        {"levels": {"progress": 3}, "author": "ada"},
-        {"levels": {"progress": 1.5}, "author": "ada"},
-        {"levels": {"mood": 1}, "author": "ada"},
-        {"levels": {"progress": 1}},
-        {"levels": {"progress": 1}, "author": "ada", "weighted": 1},
-    ],
-)
-async def test_an_override_that_is_no_level_of_the_rubric_is_refused(
-    bench: JudgeParts, store: ObjectStore, body: dict[str, Any]
-) -> None:
-    async with _client(bench, store) as client:
-        assert (await client.post("/scores/seg-1/overrides", json=body)).status_code == 422
-
-
-async def test_before_nats_is_reached_an_override_says_so(
-    bench: JudgeParts, store: ObjectStore
-) -> None:
-    async with _client(bench, store) as client:
-        body = {"levels": {"progress": 1}, "author": "ada"}
-        assert (await client.post("/scores/seg-1/overrides", json=body)).status_code == 503
 
 
 async def test_the_frozen_prompt_of_a_judge_can_be_read(client: httpx.AsyncClient) -> None:

@@ -1,25 +1,23 @@
-"""REST API: judges, scores, comparisons, and overrides by a person."""
+"""REST API: judges, scores and comparisons."""
 
 import asyncio
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.judging.comparisons import ComparisonRecord
-from rlaif.contracts.judging.scores import CRITERIA, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.judging.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.model import ID_PATTERN
 from rlaif.guides.guides import guided_games
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.parts import JudgeParts
 from rlaif.judge.rubric.judges import Judge, briefed
-from rlaif.judge.scoring.scores import CorruptScoreError, NotJudgedError, Override, Scores
 from rlaif.judge.trust.statistics import JudgeStatistics
 from rlaif.service.paging import Page, Paging, read_page
-from rlaif.service.problems import Problem, not_found, reached, store_unavailable
+from rlaif.service.problems import not_found, reached, store_unavailable
 from rlaif.storage import keys
 from rlaif.storage.ports import DAMAGED, ObjectNotFoundError, ObjectStore, StorageError
 
@@ -105,25 +103,8 @@ class ComparisonSummary(ComparisonRecord):
     calls: tuple[JudgeCallRecord, ...] = Field(default=(), exclude=True)
 
 
-class OverrideRequest(BaseModel):
-    """A person's levels for some criteria."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    levels: dict[str, Annotated[int, Field(ge=0, le=2)] | None] = Field(
-        min_length=1,
-        description=f"Of {', '.join(CRITERIA)}: 0, 1, 2, or null for an abstention.",
-    )
-    author: str = Field(min_length=1, max_length=100)
-    note: str | None = Field(default=None, max_length=2000)
-
-
-def build_router(
-    parts: JudgeParts,
-    store: Callable[[], ObjectStore | None],
-    scores: Callable[[], Scores | None],
-) -> APIRouter:
-    """The routes; `store` and `scores` return None until S3 and NATS are connected."""
+def build_router(parts: JudgeParts, store: Callable[[], ObjectStore | None]) -> APIRouter:
+    """The routes; `store` returns None until S3 is connected."""
     router = APIRouter(prefix="/api/v1")
     config = parts.rules.judge_config
     _add_judges(router, parts)
@@ -144,30 +125,6 @@ def build_router(
         except ObjectNotFoundError:
             raise not_found("score", segment_id) from None
         except (StorageError, ValidationError) as error:
-            raise store_unavailable(str(error)) from error
-
-    @router.post(
-        "/scores/{segment_id}/overrides",
-        tags=["scores"],
-        operation_id="override_score",
-        status_code=201,
-    )
-    async def override_score(segment_id: SegmentId, given: OverrideRequest) -> ScoreRecord:
-        """Override levels of the judges; their score remains stored."""
-        unknown = sorted(set(given.levels) - set(CRITERIA))
-        if unknown:
-            raise Problem(
-                422, "unknown-criterion", "Unknown criterion", f"{unknown} is not in the rubric."
-            )
-        writer = scores()
-        if writer is None:
-            raise store_unavailable("NATS or S3 is not connected yet; see /readyz.")
-        try:
-            override = Override(given.levels, given.author, given.note)
-            return await writer.override(segment_id, override)
-        except NotJudgedError:
-            raise not_found("score", segment_id) from None
-        except (StorageError, CorruptScoreError, BusUnavailableError) as error:
             raise store_unavailable(str(error)) from error
 
     @router.get("/comparisons", tags=["scores"], operation_id="list_comparisons")

@@ -18,7 +18,6 @@ from rlaif.guides.guides import use_worlds
 from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
-from rlaif.judge.scoring.scores import Scores
 from rlaif.judge.settings import JudgeSettings
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
@@ -74,12 +73,6 @@ def create_app(
         outage_errors=(BusError, StorageError),
     )
 
-    def scores() -> Scores | None:
-        if lifecycle.store is None or lifecycle.bus is None:
-            return None
-        publisher = lifecycle.bus.publisher("judge")
-        return Scores(lifecycle.store, publisher, parts.rules.judge_config)
-
     lifecycle.add_checks(readiness)
     for name, prober in parts.probers().items():
         readiness.add(f"route:{name}", prober.check)
@@ -99,7 +92,7 @@ def create_app(
         title="Judge: scores segments with language models",
         settings=settings,
         lifespan=lifespan,
-        routers=[build_router(parts, lambda: lifecycle.store, scores)],
+        routers=[build_router(parts, lambda: lifecycle.store)],
         readiness=readiness,
         metrics=metrics,
         writes={"score": ScoreRecord, "comparison": ComparisonRecord},

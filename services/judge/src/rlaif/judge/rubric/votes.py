@@ -85,13 +85,11 @@ def too_few_votes(ballots: Sequence[Hashable]) -> NoVote | None:
     return max(NoVote, key=lambda reason: reasons[reason])
 
 
-def certain(
-    level: int, *, judge: str = RAM, source: Literal["computed", "human"] = "computed"
-) -> CriterionScore:
-    """The score of a criterion decided by RAM or a person."""
+def certain(level: int) -> CriterionScore:
+    """The score of a criterion decided by RAM."""
     value = level / 2
     return CriterionScore(
-        value=value, votes=(level,), agreement=1.0, judge=judge, source=source, soft=value
+        value=value, votes=(level,), agreement=1.0, judge=RAM, source="computed", soft=value
     )
 
 
