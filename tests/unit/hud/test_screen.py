@@ -1,9 +1,8 @@
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
-from rlaif.contracts.telemetry.frames import Codec, ScreenFrame
+from rlaif.contracts.telemetry.frames import ScreenFrame
 from rlaif.hud.read_model.screen import Screen
 from rlaif.testing.data.events import NOON
 
@@ -24,14 +23,6 @@ def test_frames_get_rising_numbers_whatever_the_trainer_counts() -> None:
     assert shown[2] is not None
     assert ScreenFrame.unpack(shown[2].packed).sequence == 3
     assert ScreenFrame.unpack(shown[2].packed).picture == b"picture"
-
-
-def test_a_frame_keeps_its_codec_on_the_way_to_the_pages() -> None:
-    screen = Screen()
-    for codec in Codec:
-        shown = screen.offer("env-0", replace(frame(), codec=codec), NOON)
-        assert shown is not None
-        assert ScreenFrame.unpack(shown.packed).codec == codec
 
 
 def test_a_late_frame_is_dropped() -> None:

@@ -35,7 +35,7 @@ export class Screen {
   async #draw(buffer) {
     const header = readHeader(buffer);
     try {
-      const picture = await createImageBitmap(new Blob([new Uint8Array(buffer, HEADER)], { type: header.mediaType }), AS_STORED);
+      const picture = await createImageBitmap(new Blob([new Uint8Array(buffer, HEADER)], { type: "image/webp" }), AS_STORED);
       await new Promise((done) => requestAnimationFrame(done));
       this.#context.drawImage(picture, 0, 0, this.canvas.width, this.canvas.height);
       picture.close();
@@ -48,20 +48,17 @@ export class Screen {
 
 export const HEADER = 24; // bytes; the picture follows
 
-const CODEC = 2; // offset of how the picture is stored
 const SEQUENCE = 8;
 const CAPTURED = 12;
 const STEP = 20;
-const MEDIA_TYPES = new Map([[1, "image/jpeg"], [2, "image/webp"]]);
 
-/** @param {ArrayBuffer} buffer @returns {{seq: number, step: number, captured: number, mediaType: string}} `captured` in ms since 1970, by the trainer's clock */
+/** @param {ArrayBuffer} buffer @returns {{seq: number, step: number, captured: number}} `captured` in ms since 1970, by the trainer's clock */
 export function readHeader(buffer) {
   const view = new DataView(buffer, 0, HEADER);
   return {
     seq: view.getUint32(SEQUENCE, true),
     step: view.getUint32(STEP, true),
     captured: Number(view.getBigUint64(CAPTURED, true)) / 1000,
-    mediaType: MEDIA_TYPES.get(view.getUint8(CODEC)) ?? "",
   };
 }
 
