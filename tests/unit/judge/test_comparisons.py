@@ -6,16 +6,15 @@ from typing import Any
 
 import pytest
 
+from rlaif.contracts.game.names import ORACLE_OF_SEASONS, SEEDLING_VALE
 from rlaif.contracts.judging.comparisons import (
     ComparisonRecord,
     WantedComparisons,
     WantedPair,
     soft_preference,
 )
-from rlaif.contracts.judging.evidence import Changes, Evidence, Moment
-from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.guides.guides import guide_of
-from rlaif.judge.pairs.choice import RequestedPairs, Scored
+from rlaif.judge.pairs.choice import RequestedPairs
 from rlaif.judge.pairs.comparisons import Comparisons
 from rlaif.judge.pairs.pair_judge import PairJudge, read_comparison, turned
 from rlaif.judge.panel.schema import InvalidAnswerError
@@ -88,32 +87,26 @@ class Bench:
     def _called(self, record: Any) -> None:
         self.calls += 1
 
-    async def score(
-        self, segment_id: str, weighted: float | None, rupees: int, game: str | None = None
-    ) -> None:
-        """A segment of which nothing is stored was just scored."""
-        evidence = Evidence(changes=Changes(rupees=rupees), end=Moment(game=game))
-        record = _record(segment_id, weighted)
-        await self.comparisons.after_scoring(Scored(evidence, record, "a" * 64))
-
-    async def score_stored(self, segment_id: str) -> None:
-        """A segment that lies in the store, with its score, was just scored."""
-        await self.comparisons.after_scoring(self.comparisons.read(segment_id))
+    async def compare(self, one: int = 1, other: int = 5, **changes: Any) -> None:
+        """Compare seg-1 and seg-2, in which so many rupees were gained, after another segment."""
+        _write_scored(self.store, "seg-1", rupees=one)
+        _write_scored(self.store, "seg-2", rupees=other, **changes)
+        _want(self.store, ("seg-1", "seg-2"))
+        await self.comparisons.after_scoring("seg-9")
 
     def stored(self) -> ComparisonRecord:
         (info,) = self.store.list(keys.comparisons())
         return ComparisonRecord.model_validate_json(self.store.get(info.key))
 
 
-def _record(segment_id: str, weighted: float | None) -> ScoreRecord:
-    digest = segment_id[-1] * 64
-    return score_record(segment_id=segment_id, weighted=weighted, evidence_sha256=digest)
-
-
-def _write_scored(store: ObjectStore, segment_id: str, *, rupees: int, **changes: Any) -> None:
+def _write_scored(
+    store: ObjectStore, segment_id: str, *, rupees: int, game: str = SEEDLING_VALE, **changes: Any
+) -> None:
     """Export and score a segment in which so many rupees were gained."""
-    states = [described_state(step, rupees=10 + rupees * (step > 40)) for step in range(75)]
-    event = write_segment(store, segment_id, states=states, pictures=6)
+    states = [
+        described_state(step, rupees=10 + rupees * (step > 40), game=game) for step in range(75)
+    ]
+    event = write_segment(store, segment_id, states=states)
     record = score_record(
         segment_id=segment_id,
         episode_id="ep-1",
@@ -134,46 +127,42 @@ def _want(store: ObjectStore, *pairs: tuple[str, str], config: str = CONFIG) -> 
     store.put(keys.WANTED_COMPARISONS, wanted.model_dump_json().encode())
 
 
-async def test_a_near_tie_is_asked_in_both_orders_and_stored_once(store: ObjectStore) -> None:
+async def test_a_pair_is_asked_in_both_orders_and_stored_once(store: ObjectStore) -> None:
     bench = Bench(store)
-    await bench.score("seg-2", 0.50, rupees=1)
-    await bench.score("seg-1", 0.52, rupees=5)
+    await bench.compare(5, 1)
     record = bench.stored()
     assert (record.first, record.second, record.soft) == ("seg-1", "seg-2", 1.0)
     assert (record.first_shown_first, record.second_shown_first) == ("first", "first")
-    assert record.why == "near_tie"
+    assert record.why == "uncertain"
     shown_first = [shown["segment_1"]["changes"]["rupees"] for shown in bench.text.shown]
     assert sorted(shown_first) == [1, 5]
-    assert (bench.results, bench.calls, len(record.calls)) == ([("near_tie", "decided")], 2, 2)
+    assert (bench.results, bench.calls, len(record.calls)) == ([("uncertain", "decided")], 2, 2)
+    digests = [bench.comparisons.read(name).sha256 for name in ("seg-1", "seg-2")]
+    assert [record.first_score_sha256, record.second_score_sha256] == digests
 
 
 async def test_a_judge_that_follows_the_place_gives_a_tie(store: ObjectStore) -> None:
     bench = Bench(store, reply=lambda shown: "segment_1")
-    await bench.score("seg-1", 0.5, rupees=1)
-    await bench.score("seg-2", 0.5, rupees=5)
+    await bench.compare()
     assert bench.stored().soft == 0.5
-    assert bench.results == [("near_tie", "orders_disagree")]
+    assert bench.results == [("uncertain", "orders_disagree")]
 
 
 async def test_an_abstention_in_one_order_leaves_no_preference(store: ObjectStore) -> None:
     answers = iter(["insufficient_evidence", "segment_1"])
     bench = Bench(store, reply=lambda shown: next(answers))
-    await bench.score("seg-1", 0.5, rupees=1)
-    await bench.score("seg-2", 0.5, rupees=5)
+    await bench.compare()
     assert bench.stored().soft is None
-    assert bench.results == [("near_tie", "unanswered")]
+    assert bench.results == [("uncertain", "unanswered")]
 
 
-@pytest.mark.parametrize(
-    ("other", "segment_id"), [(0.7, "seg-2"), (None, "seg-2"), (0.5, "other-1")]
-)
-async def test_far_apart_unscored_or_equal_evidence_is_not_compared(
-    store: ObjectStore, other: float | None, segment_id: str
+async def test_without_requests_or_outside_of_the_share_nothing_is_compared(
+    store: ObjectStore,
 ) -> None:
-    bench = Bench(store)
-    await bench.score("seg-1", 0.5, rupees=1)
-    await bench.score(segment_id, other, rupees=5)
-    assert bench.text.shown == []
+    bench, none = Bench(store), Bench(store, share=0.0)
+    await bench.comparisons.after_scoring("seg-9")
+    await none.compare()
+    assert bench.results == none.results == []
 
 
 async def test_an_outage_costs_the_comparison_and_nothing_else(store: ObjectStore) -> None:
@@ -181,99 +170,55 @@ async def test_an_outage_costs_the_comparison_and_nothing_else(store: ObjectStor
         raise UnavailableError("down")
 
     bench = Bench(store, reply=down)
-    await bench.score("seg-1", 0.5, rupees=1)
-    await bench.score("seg-2", 0.5, rupees=5)
+    await bench.compare()
     assert list(store.list(keys.comparisons())) == []
-    assert bench.results == [("near_tie", "outage")]
+    assert bench.results == [("uncertain", "outage")]
 
 
-async def test_a_wanted_pair_that_others_scored_long_ago_is_read_back_and_compared(
-    store: ObjectStore,
-) -> None:
+async def test_a_pair_that_cannot_be_read_costs_its_turn_only(store: ObjectStore) -> None:
     _write_scored(store, "seg-1", rupees=1)
-    _write_scored(store, "seg-2", rupees=5)
-    _want(store, ("seg-1", "seg-2"))
+    _write_scored(store, "seg-3", rupees=5)
+    store.put(keys.score(CONFIG, "seg-2"), b"{}")
+    _want(store, ("seg-1", "seg-2"), ("seg-1", "seg-3"))
     bench = Bench(store)
-    await bench.score("seg-9", 0.5, rupees=0)
-    record = bench.stored()
-    assert (record.first, record.second, record.why, record.soft) == (
-        "seg-1",
-        "seg-2",
-        "uncertain",
-        0.0,
-    )
-    digests = [bench.comparisons.read(name).sha256 for name in ("seg-1", "seg-2")]
-    assert [record.first_score_sha256, record.second_score_sha256] == digests
+    for name in ("seg-8", "seg-9"):
+        await bench.comparisons.after_scoring(name)
+    assert sorted(bench.results) == [("uncertain", "decided"), ("uncertain", "unreadable")]
 
 
-async def test_a_wanted_pair_that_cannot_be_read_costs_its_turn_only(store: ObjectStore) -> None:
-    _want(store, ("seg-1", "seg-2"))
-    store.put(keys.score(CONFIG, "seg-1"), b"{}")
+async def test_a_pair_waits_for_scores_that_will_be_made_again(store: ObjectStore) -> None:
     bench = Bench(store)
-    await bench.score("seg-8", 0.5, rupees=0)
-    await bench.score("seg-9", 0.5, rupees=1)
-    assert bench.results == [("uncertain", "unreadable"), ("near_tie", "decided")]
-
-
-async def test_a_wanted_pair_waits_for_scores_that_will_be_made_again(store: ObjectStore) -> None:
-    _write_scored(store, "seg-1", rupees=1)
-    _write_scored(store, "seg-2", rupees=5, distrusted=("state",))
-    _want(store, ("seg-1", "seg-2"))
-    bench = Bench(store)
-    await bench.score("seg-9", 0.5, rupees=0)
+    await bench.compare(distrusted=("state",))
     assert (bench.results, bench.calls) == ([("uncertain", "provisional")], 0)
-
-
-async def test_the_kinds_take_turns_and_none_waits_for_one_that_finds_nothing(
-    store: ObjectStore,
-) -> None:
-    for at in range(5):
-        _write_scored(store, f"seg-{at}", rupees=at, truth={"novelty": 0})
-    _want(store, ("seg-0", "seg-1"), ("seg-0", "seg-2"))
-    bench = Bench(store)
-    for at in range(5):
-        await bench.score_stored(f"seg-{at}")
-    # The first segment has no partner yet, so its turn goes to the next kind that has a pair.
-    assert [why for why, _ in bench.results] == [
-        "uncertain",
-        "near_tie",
-        "uncertain",
-        "near_tie",
-        "near_tie",
-    ]
 
 
 async def test_a_judge_that_is_not_believed_compares_nothing(store: ObjectStore) -> None:
     bench = Bench(store, distrusted=frozenset({"puzzle"}))
-    await bench.score("seg-1", 0.5, rupees=1)
-    await bench.score("seg-2", 0.5, rupees=5)
+    await bench.compare()
     assert bench.calls == 0
 
 
 async def test_a_pair_too_long_for_the_judges_model_is_not_asked(store: ObjectStore) -> None:
     bench = Bench(store)
     bench.comparisons._judge.judge = replace(PUZZLE, context_tokens=512)
-    await bench.score("seg-1", 0.5, rupees=1)
-    await bench.score("seg-2", 0.5, rupees=5)
-    assert (bench.results, bench.calls) == ([("near_tie", "too_long")], 0)
+    await bench.compare()
+    assert (bench.results, bench.calls) == ([("uncertain", "too_long")], 0)
 
 
 async def test_the_judge_reads_the_guide_of_the_game_that_both_segments_are_of(
     store: ObjectStore,
 ) -> None:
     bench = Bench(store)
-    await bench.score("seg-1", 0.5, rupees=1, game="seedling-vale")
-    await bench.score("seg-2", 0.5, rupees=5, game="seedling-vale")
+    await bench.compare()
     heads = {request.messages[0]["content"] for request in bench.text.requests}
     assert len(heads) == 1
-    assert guide_of("seedling-vale").text in heads.pop()
+    assert guide_of(SEEDLING_VALE).text in heads.pop()
 
 
 async def test_segments_of_two_games_are_not_compared(store: ObjectStore) -> None:
     bench = Bench(store)
-    await bench.score("seg-1", 0.5, rupees=1, game="seedling-vale")
-    await bench.score("seg-2", 0.5, rupees=5, game="oracle-of-seasons")
-    assert (bench.results, bench.calls) == ([("near_tie", "two_games")], 0)
+    await bench.compare(game=ORACLE_OF_SEASONS)
+    assert (bench.results, bench.calls) == ([("uncertain", "two_games")], 0)
 
 
 @pytest.mark.parametrize(

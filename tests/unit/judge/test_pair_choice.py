@@ -1,4 +1,4 @@
-"""Which of the segments scored last are worth a comparison."""
+"""The pairs that the reward model requests."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -6,72 +6,9 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.judging.comparisons import WantedComparisons, WantedPair
-from rlaif.contracts.judging.evidence import Evidence
-from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
-from rlaif.contracts.judging.scores import CriterionScore, ScoreRecord
-from rlaif.judge.pairs.choice import RequestedPairs, Scored, nearly_tie, newest_partner
+from rlaif.judge.pairs.choice import RequestedPairs
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
-from rlaif.testing.data.judging.scores import score_record
-
-
-def _rising(half_screens: float, **changes: Any) -> ScoreRecord:
-    """A segment in which the player came so much closer to the third objective."""
-    quest = QuestProgress(
-        start=QuestPosition(objective=3, distance=10),
-        end=QuestPosition(objective=3, distance=10 - half_screens),
-        objectives=18,
-        votes=3,
-        agreement=1.0,
-        judge="state",
-    )
-    return score_record(**({"quest": quest} | changes))
-
-
-def _judged(level: int) -> dict[str, CriterionScore]:
-    return {"dialog": CriterionScore(value=level / 2, votes=(level,), agreement=1, judge="state")}
-
-
-@pytest.mark.parametrize(("other", "near"), [(4, True), (5, True), (6, False), (-4, False)])
-def test_the_worth_nearly_ties_when_the_rises_differ_by_half_a_screen_at_most(
-    other: float, near: bool
-) -> None:
-    assert nearly_tie(_rising(4), _rising(other)) is near
-
-
-def test_what_else_is_learned_must_tie_too() -> None:
-    one = _rising(4, criteria=_judged(2))
-    assert nearly_tie(one, _rising(4, criteria=_judged(2)))
-    assert not nearly_tie(one, _rising(4, criteria=_judged(0)))
-    # A criterion with a score in only one of them does not count.
-    assert nearly_tie(one, _rising(4, criteria={}))
-
-
-def test_without_a_rise_the_rubric_mean_says_what_nearly_ties() -> None:
-    one = score_record(weighted=0.50)
-    assert nearly_tie(one, score_record(weighted=0.54))
-    assert not nearly_tie(one, score_record(weighted=0.60))
-    assert not nearly_tie(one, _rising(0, weighted=0.50))
-
-
-def test_the_newest_that_ties_is_the_partner_and_never_the_same_evidence() -> None:
-    def scored(name: str, evidence: str) -> Scored:
-        record = score_record(segment_id=name, evidence_sha256=evidence * 64)
-        return Scored(Evidence(), record, "a" * 64)
-
-    one = scored("seg-9", "9")
-    others = [
-        scored("seg-9", "7"),
-        scored("seg-8", "9"),
-        scored("seg-2", "2"),
-        scored("seg-1", "1"),
-    ]
-    found = newest_partner(one, others)
-    assert found is not None
-    assert found.segment_id == "seg-2"
-    far = Scored(Evidence(), score_record(segment_id="seg-3", weighted=0.9), "a" * 64)
-    assert newest_partner(far, others) is None
-
 
 CONFIG = "config-1"
 PAIRS = (("a", "b"), ("a", "c"), ("b", "c"))

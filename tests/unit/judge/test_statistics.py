@@ -140,10 +140,10 @@ def test_position_bias_is_in_metrics_and_in_the_report() -> None:
     service = ServiceMetrics("judge")
     metrics = JudgeMetrics(service)
     metrics.compared("uncertain", "orders_disagree", compared("first", "second"))
-    metrics.compared("near_tie", "outage", None)
+    metrics.compared("uncertain", "outage", None)
     text = service.exposition().decode()
     assert 'rlaif_judge_comparison_first_slot_ratio{judge="puzzle"} 1.0' in text
     assert 'rlaif_judge_comparison_consistency_ratio{judge="puzzle"} 0.0' in text
-    assert 'rlaif_judge_comparisons_total{result="outage",why="near_tie"} 1.0' in text
+    assert 'rlaif_judge_comparisons_total{result="outage",why="uncertain"} 1.0' in text
     report = metrics.statistics.judges["puzzle"].comparisons
     assert (report.pairs, report.first_slot, report.consistency) == (1, 1.0, 0.0)

@@ -137,8 +137,7 @@ class JudgeSettings(ServiceSettings):
         ge=0,
         le=1,
         description="Share of segments after which a pair is compared, in both orders (two calls). "
-        "It alternates between pairs with an uncertain reward model and near-ties. 0 disables "
-        "comparisons.",
+        "The reward model requests the pairs about which it is uncertain. 0 disables comparisons.",
     )
     canary_every: int = Field(
         default=50,

@@ -10,8 +10,8 @@ from rlaif.contracts.model import Contract, Id, Sha256, Share
 Preference = Literal["first", "second", "tie"]
 
 WhyCompared = Literal["near_tie", "uncertain", "ram_tie", "uniform"]
-"""Reason for choosing a pair: its scores nearly tie, the reward model's networks disagree, or drawn
-uniformly, without bias. Older releases compared pictures of two segments with equal RAM data."""
+"""Reason for choosing a pair: the reward model's networks disagree, or drawn uniformly, without
+bias. Older releases also compared near-ties, and by pictures what RAM cannot distinguish."""
 
 
 class ComparisonRecord(Contract):

@@ -1,6 +1,6 @@
-"""Chooses pairs of segments: recent ones that nearly tie, and those that the reward model requests.
+"""Chooses pairs of segments from those that the reward model requests.
 
-The list of requests is optional: if it is missing, outdated or invalid there are fewer comparisons.
+The list of requests is optional: if it is missing, outdated or invalid there are no comparisons.
 Several replicas read the same list. Each takes pairs from its own position near the head and skips
 stored ones; if two replicas take the same pair, `put_once` accepts one result.
 """
@@ -8,78 +8,19 @@ stored ones; if two replicas take the same pair, `put_once` accepts one result.
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Literal, get_args
+from collections.abc import Callable
 
 from pydantic import ValidationError
 
 from rlaif.contracts.judging.comparisons import WantedComparisons, WantedPair
-from rlaif.contracts.judging.evidence import Evidence
-from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
 
-Kind = Literal["near_tie", "wanted"]
-"""Source of a pair."""
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
-MARGIN = 0.05
-"""Segments nearly tie if their rises on the quest differ by at most this, in objectives (half a
-screen is 0.045), or their rubric means if no rise is known."""
-
 _READ_INTERVAL_SECONDS = 30.0
 _HEAD = 8
 """Number of pairs at the head from which a replica takes one; more than the replicas."""
-_LEARNED_BESIDE_THE_RISE = ("dialog", "puzzle")
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A segment with its score; `sha256` is the digest of the stored score."""
-
-    evidence: Evidence
-    record: ScoreRecord
-    sha256: str
-
-    @property
-    def segment_id(self) -> str:
-        return self.record.segment_id
-
-
-def newest_partner(one: Scored, others: Iterable[Scored]) -> Scored | None:
-    """The first of `others` that nearly ties with `one` and has different evidence."""
-    for other in others:
-        same = one.segment_id == other.segment_id or (
-            one.record.evidence_sha256 is not None
-            and one.record.evidence_sha256 == other.record.evidence_sha256
-        )
-        if not same and nearly_tie(one.record, other.record):
-            return other
-    return None
-
-
-def nearly_tie(one: ScoreRecord, other: ScoreRecord) -> bool:
-    """Whether the scores of two segments are nearly equal.
-
-    Compares the rise on the quest, dialog and puzzle, or the rubric means if neither segment has a
-    position on the quest. If only one has, it is not a tie.
-    """
-    if one.quest is not None and other.quest is not None:
-        near = abs(one.quest.rise - other.quest.rise) <= MARGIN
-        return near and all(_same_level(one, other, name) for name in _LEARNED_BESIDE_THE_RISE)
-    if one.quest is not None or other.quest is not None:
-        return False
-    if one.weighted is None or other.weighted is None:
-        return False
-    return abs(one.weighted - other.weighted) <= MARGIN
-
-
-def _same_level(one: ScoreRecord, other: ScoreRecord, name: str) -> bool:
-    ours, theirs = one.criteria.get(name), other.criteria.get(name)
-    return ours is None or theirs is None or ours.value == theirs.value
 
 
 class RequestedPairs:

@@ -1,14 +1,12 @@
 """Compares pairs of segments and stores the results.
 
-After a segment is scored, there may be one comparison, alternating between two kinds: a pair on
-which the reward model's networks disagree, and two recent segments with nearly equal scores. A
-failure affects a comparison, never a score.
+After a segment is scored, there may be one comparison, of a pair on which the reward model's
+networks disagree. A failure affects a comparison, never a score.
 """
 
 import asyncio
 import hashlib
 import logging
-from collections import deque
 from collections.abc import Callable, Container
 
 from pydantic import ValidationError
@@ -17,14 +15,8 @@ from rlaif.contracts.judging.comparisons import ComparisonRecord, WhyCompared
 from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.judge.evidence.loading import CorruptSegmentError, load_segment
 from rlaif.judge.evidence.summary import summarise
-from rlaif.judge.pairs.choice import (
-    KINDS,
-    Kind,
-    RequestedPairs,
-    Scored,
-    newest_partner,
-)
-from rlaif.judge.pairs.pair_judge import NotComparableError, Pair, PairJudge, result_of
+from rlaif.judge.pairs.choice import RequestedPairs
+from rlaif.judge.pairs.pair_judge import NotComparableError, Pair, PairJudge, Scored, result_of
 from rlaif.judge.panel.panel import in_share
 from rlaif.llm.ports import ModelError, UnreadableAnswerError
 from rlaif.storage import keys
@@ -39,8 +31,6 @@ logger = logging.getLogger(__name__)
 
 OnCompared = Callable[[WhyCompared, str, ComparisonRecord | None], None]
 """Called with the reason, the result, and the stored record, if any."""
-
-_MAX_RECENT = 64
 
 
 class Comparisons:
@@ -65,23 +55,17 @@ class Comparisons:
         self._share = share
         self._on_compared = on_compared
         self._excluded = excluded
-        self._recent: deque[Scored] = deque(maxlen=_MAX_RECENT)
-        self._turns = list(KINDS)
-        """Least recently used kind first, so that no kind starves behind a frequent one."""
         # The requested pairs are used by one thread at a time.
         self._choosing = asyncio.Lock()
 
-    async def after_scoring(self, scored: Scored) -> None:
+    async def after_scoring(self, segment_id: str) -> None:
         """Compare one pair if the scored segment is in the share."""
-        recent = tuple(reversed(self._recent))
-        if scored.record.weighted is not None:
-            self._recent.append(scored)
-        if not in_share("compare", scored.segment_id, self._share):
+        if not in_share("compare", segment_id, self._share):
             return
         if self._judge.judge.name in self._excluded():
             return
         async with self._choosing:
-            pair = await self._choose(scored, recent)
+            pair = await asyncio.to_thread(self._find, segment_id)
         if pair is not None:
             await self._compare_and_report(pair)
 
@@ -99,27 +83,7 @@ class Comparisons:
         else:
             self._on_compared(pair.why, result_of(found) if found else "repeated", found)
 
-    async def _choose(self, scored: Scored, recent: tuple[Scored, ...]) -> Pair | None:
-        for kind in tuple(self._turns):
-            pair = await self._find(kind, scored, recent)
-            if pair is not None:
-                self._turns.remove(kind)
-                self._turns.append(kind)
-                return pair
-        return None
-
-    async def _find(self, kind: Kind, scored: Scored, recent: tuple[Scored, ...]) -> Pair | None:
-        if kind == "wanted":
-            return await asyncio.to_thread(self._find_requested, scored.segment_id)
-        if scored.record.weighted is None:
-            return None
-        other = newest_partner(scored, recent)
-        if other is None:
-            return None
-        first, second = sorted((scored, other), key=lambda item: item.segment_id)
-        return Pair("near_tie", first, second)
-
-    def _find_requested(self, segment_id: str) -> Pair | None:
+    def _find(self, segment_id: str) -> Pair | None:
         """A requested pair; None if its segments cannot be read."""
         try:
             pair = self._requested.take(segment_id)

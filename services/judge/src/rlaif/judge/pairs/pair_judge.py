@@ -18,8 +18,7 @@ from rlaif.contracts.judging.comparisons import (
     soft_preference,
 )
 from rlaif.contracts.judging.evidence import Evidence, EvidencePair
-from rlaif.contracts.judging.scores import JudgeCallRecord
-from rlaif.judge.pairs.choice import Scored
+from rlaif.contracts.judging.scores import JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import JudgeCall
 from rlaif.judge.panel.prompts import Message
@@ -44,6 +43,19 @@ class NotComparableError(Exception):
     def __init__(self, result: str, detail: str) -> None:
         super().__init__(detail)
         self.result = result
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A segment with its score; `sha256` is the digest of the stored score."""
+
+    evidence: Evidence
+    record: ScoreRecord
+    sha256: str
+
+    @property
+    def segment_id(self) -> str:
+        return self.record.segment_id
 
 
 @dataclass(frozen=True)

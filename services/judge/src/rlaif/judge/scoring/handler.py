@@ -16,9 +16,9 @@ from typing import Any
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.contracts.events import CloudEvent, SegmentExported
+from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.judge.evidence.loading import CorruptSegmentError
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.pairs.choice import Scored
 from rlaif.judge.pairs.comparisons import Comparisons
 from rlaif.judge.scoring.judging import SegmentJudge
 from rlaif.judge.scoring.provisional import ProvisionalScores
@@ -55,22 +55,21 @@ class SegmentHandler:
             Suspect: An object is missing; after some retries the event becomes a dead letter.
         """
         exported: SegmentExported = event.data
-        scored: Scored | None = None
+        is_scored = False
         with _as_outcomes():
             async with self._exclusively(exported.segment_id):
                 stored = await self.scores.get(exported.segment_id)
                 if stored is None:
-                    scored = await self._score(exported)
-                    stored = StoredScore(scored.record, scored.sha256)
+                    stored, is_scored = await self._score(exported), True
                 else:
                     self.metrics.repeated()
                 await self.scores.publish(stored)
-        if scored is not None and not self._seconds_to_wait():
-            await self._after(scored)
+        if is_scored and not self._seconds_to_wait():
+            await self._after(stored.record)
 
-    async def _score(self, exported: SegmentExported) -> Scored:
+    async def _score(self, exported: SegmentExported) -> StoredScore:
         await self._require_tokens()
-        record, evidence = await self.judge.judge(exported)
+        record = await self.judge.judge(exported)
         if record.distrusted and self.provisional is not None:
             await self.provisional.note(exported, record.distrusted)
         stored, is_new = await self.scores.commit(record)
@@ -78,16 +77,16 @@ class SegmentHandler:
             self.metrics.scored(stored.record)
         else:
             self.metrics.repeated()  # another replica was faster
-        return Scored(evidence, stored.record, stored.sha256)
+        return stored
 
-    async def _after(self, scored: Scored) -> None:
+    async def _after(self, record: ScoreRecord) -> None:
         """Compare a pair of segments, and replace one provisional score."""
-        if self.comparisons is not None and not scored.record.distrusted:
-            await self.comparisons.after_scoring(scored)
+        if self.comparisons is not None and not record.distrusted:
+            await self.comparisons.after_scoring(record.segment_id)
         if self.provisional is None:
             return
         try:
-            stored = await self.provisional.rescore_one(self.judge, after=scored.segment_id)
+            stored = await self.provisional.rescore_one(self.judge, after=record.segment_id)
             if stored is not None:
                 self.metrics.judged_again()
                 await self.scores.publish(stored)

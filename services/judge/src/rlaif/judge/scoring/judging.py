@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 from rlaif.bus.ports import TelemetryPublisher
 from rlaif.contracts.events import SegmentExported
-from rlaif.contracts.judging.evidence import Evidence
 from rlaif.contracts.judging.scores import CriterionScore, JudgeCallRecord, ScoreRecord, rubric_mean
 from rlaif.contracts.telemetry.readings import JudgeCall
 from rlaif.judge.evidence.loading import load_segment
@@ -46,8 +45,8 @@ class SegmentJudge:
     canaries: CanaryRounds | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    async def judge(self, exported: SegmentExported) -> tuple[ScoreRecord, Evidence]:
-        """Load a segment and ask the panel; returns its score and evidence.
+    async def judge(self, exported: SegmentExported) -> ScoreRecord:
+        """Load a segment and ask the panel; returns its score.
 
         Raises:
             ObjectNotFoundError: An object of the segment is missing.
@@ -99,7 +98,7 @@ class SegmentJudge:
         )
         if self.canaries is not None:
             self.canaries.after_segment(found, record)
-        return record, evidence
+        return record
 
 
 def _telemetry(record: JudgeCallRecord, segment_id: str, at: datetime) -> JudgeCall:

@@ -76,7 +76,7 @@ class ProvisionalScores:
         if exported is None:
             return None
         try:
-            record, _ = await judge.judge(exported)
+            record = await judge.judge(exported)
         except (ObjectNotFoundError, CorruptSegmentError) as error:
             logger.warning("%s cannot be judged again: %s", exported.segment_id, error)
             await self.drop(exported.segment_id)
