@@ -236,6 +236,32 @@ def test_a_run_has_settings_of_its_own_under_either_name(tmp_path: Path):
     assert by_field({"RUN_HOURS": 1}) == {"run_hours": 1}
 
 
+@pytest.mark.parametrize("service", [{}, {"mode": "quest"}, {"ppo_preset": "seed"}])
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"mode": "quest"},
+        {"mode": "continuous"},
+        {"ppo_preset": "seed"},
+        {"ppo_preset": "default"},
+        {"guidance_preset": "seed"},
+        {"worlds": "7"},
+    ],
+)
+def test_mode_presets_and_worlds_of_a_run_bring_their_values(
+    tmp_path: Path, service: dict[str, Any], overrides: dict[str, Any]
+):
+    given = {"data_dir": tmp_path, "clip": 0.3} | service
+    own = with_overrides(TrainerSettings.model_validate(given), overrides)
+    assert own == TrainerSettings.model_validate(given | overrides)
+
+
+def test_what_the_service_sets_individually_is_kept_in_a_run_with_a_preset(tmp_path: Path):
+    service = TrainerSettings.model_validate({"data_dir": tmp_path, "ppo_epochs": 4})
+    own = with_overrides(service, {"ppo_preset": "seed"})
+    assert (own.ppo.epochs, own.ppo.minibatch_size) == (4, 512)
+
+
 @pytest.mark.parametrize(
     ("overrides", "text"),
     [

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rlaif.local.stack import _DEMO_SETTINGS
 from rlaif.trainer.settings import TrainerSettings
 
 NUMBERS = {
@@ -32,3 +33,11 @@ def test_a_number_that_is_set_wins_over_its_preset(monkeypatch: pytest.MonkeyPat
     settings = TrainerSettings(**given)
     assert (settings.ppo.gamma, settings.batch_size, settings.ppo.epochs) == (0.9, 128, 3)
     assert settings.ppo.minibatch_size == 512, "the rest is the preset's"
+
+
+def test_the_demo_can_have_a_preset(monkeypatch: pytest.MonkeyPatch):
+    for name, value in (_DEMO_SETTINGS["trainer"] | {"TRAINER_PPO_PRESET": "seed"}).items():
+        monkeypatch.setenv(name, value)
+    assert numbers(TrainerSettings()) == numbers(
+        TrainerSettings.model_validate({"ppo_preset": "seed"})
+    )

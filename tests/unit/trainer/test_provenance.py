@@ -23,7 +23,13 @@ def of_run(settings: TrainerSettings) -> dict[str, object]:
 
 
 def test_the_command_starts_a_run_with_the_same_settings() -> None:
-    for given in ({}, CHANGED, {"mode": "quest", "guidance_preset": "seed"}):
+    for given in (
+        {},
+        CHANGED,
+        {"mode": "quest", "guidance_preset": "seed"},
+        # Defaults, which are not those of the mode and of the preset.
+        {"mode": "quest", "ray_workers": 3, "ppo_preset": "seed", "ppo_epochs": 4},
+    ):
         settings = TrainerSettings.model_validate(given)
         *assignments, program, name = shlex.split(provenance_of(settings, None).command)
         assert (program, name) == ("rlaif", "train")

@@ -72,8 +72,6 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
         "EPISODE_LENGTH": "2700",
         "TRAINER_MODE": "pipeline",
         "EPOCH_STEPS": "30000",
-        "TRAINER_PPO_EPOCHS": "4",
-        "TRAINER_PPO_LEARNING_RATE": "3e-4",
         "TRAINER_CAPTURES_PER_MINUTE": "75",
         "TRAINER_JUDGE_BACKLOG": "32",
         "TRAINER_STOP_SECONDS": "40",

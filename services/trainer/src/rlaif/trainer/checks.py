@@ -36,9 +36,13 @@ def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> Trai
     Raises:
         WrongSettingsError: A name is unknown or is a setting of the service, or a value is wrong.
     """
-    named = by_field(overrides)
+    named, values = by_field(overrides), flat_values(settings)
+    # Without what mode, presets and worlds of the service imply: the run may have others.
+    own = {
+        each.name: values[each.name] for each in fields_of(TrainerSettings) if settings.sets(each)
+    }
     try:
-        return TrainerSettings.model_validate(flat_values(settings) | named)
+        return TrainerSettings.model_validate(own | named)
     except ValidationError as error:
         lines = [
             complaint(describe(TrainerSettings), each["loc"], each["msg"])

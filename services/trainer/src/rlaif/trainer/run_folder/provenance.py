@@ -51,12 +51,12 @@ def variables(
     settings: TrainerSettings, *, without: Collection[str] = (), changed: bool = False
 ) -> dict[str, str]:
     """Variable → its value as text, without credentials; with `changed`, without defaults."""
-    values, found = flat_values(settings), {}
+    values, implied, found = flat_values(settings), settings.implied, {}
     for setting in describe(TrainerSettings):
         name, value = setting.name, values[setting.name]
         if name in CREDENTIALS or name in without:
             continue
-        if value is None or (changed and value == setting.default):
+        if value is None or (changed and value == implied.get(name, setting.default)):
             continue
         assert not isinstance(value, SecretStr), f"{name} is a credential"
         as_json = isinstance(value, dict | list | tuple)

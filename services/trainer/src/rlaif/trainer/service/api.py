@@ -76,7 +76,8 @@ class StartRun(BaseModel):
         description="Run to resume, from disk or the models store; null starts a new run.",
     )
     mode: Mode | None = Field(
-        default=None, description="continuous, epoch, pipeline or evaluation; null: the setting's."
+        default=None,
+        description="continuous, epoch, pipeline, evaluation or quest; null: the setting's.",
     )
     checkpoint: str | None = Field(
         default=None,

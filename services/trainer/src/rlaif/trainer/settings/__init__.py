@@ -9,6 +9,7 @@
 Functions receive whole blocks.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,6 +31,7 @@ from rlaif.trainer.settings.learning import (
     SamplingSettings,
     ShapingSettings,
 )
+from rlaif.trainer.settings.planner import PRESETS as GUIDANCE_PRESETS
 from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 from rlaif.trainer.settings.run import (
     DEFAULTS,
@@ -133,23 +135,37 @@ class TrainerSettings(
     def _find_the_first_world(cls, given: Any) -> Any:
         if not isinstance(given, dict) or {"rom_path", "ROM_PATH"} & given.keys():
             return given
-        if not (names := world_names(str(given.get("worlds", "")))):
+        worlds = str(given.get("worlds", ""))
+        if not world_names(worlds):
             return given
         data_dir = Path(given.get("data_dir", cls.model_fields["data_dir"].default))
-        return given | {"rom_path": data_dir.parent / "worlds" / names[0] / "world.gbc"}
+        return given | {"rom_path": _first_world(data_dir, worlds)}
 
-    def gives(self, setting: Setting) -> bool:
-        """Whether this value was set explicitly.
+    @property
+    def implied(self) -> dict[str, Any]:
+        """Flat name → value of what mode, presets and worlds set unless it is set individually."""
+        blocks = {
+            "ppo": PRESETS[self.ppo.preset],
+            "guidance": GUIDANCE_PRESETS[self.guidance.preset],
+        }
+        found = _flat(blocks) | _flat(DEFAULTS if self.mode == "quest" else {})
+        if self.worlds:
+            found["rom_path"] = _first_world(self.data_dir, self.worlds)
+        return found
 
-        Values that a preset or mode `quest` implies are not, if they are fixed for a run.
-        """
+    def sets(self, setting: Setting) -> bool:
+        """Whether this value was set, and not by mode, presets or worlds."""
         *block, leaf = setting.path
         owner: BaseModel = getattr(self, block[0]) if block else self
-        brought: dict[str, Any] = {}
-        if is_fixed(setting):
-            of_quest = DEFAULTS | DEFAULTS["ppo"] if self.mode == "quest" else {}
-            brought = PRESETS[self.ppo.preset] | of_quest
-        return leaf in owner.model_fields_set and brought.get(leaf, ...) != getattr(owner, leaf)
+        value = getattr(owner, leaf)
+        return leaf in owner.model_fields_set and self.implied.get(setting.name, ...) != value
+
+    def gives(self, setting: Setting) -> bool:
+        """Whether this value applies to a resumed run.
+
+        Values that a preset or mode `quest` implies do not, if they are fixed for a run.
+        """
+        return self.sets(setting) or (not is_fixed(setting) and setting.name in self.implied)
 
     @property
     def evaluation_length(self) -> int:
@@ -177,3 +193,16 @@ class TrainerSettings(
     @property
     def rewards(self) -> RewardSettings:
         return RewardSettings(self.shaping, self.curiosity)
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by flat name, given values and blocks of values."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        is_block = isinstance(value, Mapping)
+        found |= {f"{name}_{leaf}": value[leaf] for leaf in value} if is_block else {name: value}
+    return found
+
+
+def _first_world(data_dir: Path, worlds: str) -> Path:
+    return data_dir.parent / "worlds" / world_names(worlds)[0] / "world.gbc"

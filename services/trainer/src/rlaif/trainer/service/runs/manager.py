@@ -176,7 +176,7 @@ class RunManager:
             named = settings.checkpoint
             if named is not None and (not found or settings.mode == "evaluation"):
                 await self._bring_back_checkpoint(named)
-            given = {each.name for each in describe(TrainerSettings) if self._settings.gives(each)}
+            given = {each.name for each in describe(TrainerSettings) if settings.gives(each)}
             settings = await asyncio.to_thread(
                 checks.check, settings, found[0] if found else None, given | set(own)
             )
