@@ -112,3 +112,14 @@ def test_another_guide_of_a_game_is_another_configuration(monkeypatch: pytest.Mo
     briefed.cache_clear()
     assert changed != base
     assert judge_config_id(JUDGES, **BASE) == base
+
+
+async def test_all_processes_with_judges_read_the_guides_of_the_configured_worlds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rlaif.guides.guides._worlds", tmp_path / "none")
+    (tmp_path / "world-7-30").mkdir()
+    page = "# A world\n\n## Objectives\n\n1. Leave the house.\n"
+    (tmp_path / "world-7-30" / "guide.md").write_text(page)
+    await _parts(worlds_dir=tmp_path).close()
+    assert guide_of("world-7-30").objectives == ("Leave the house.",)

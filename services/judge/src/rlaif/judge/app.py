@@ -14,7 +14,6 @@ from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.judging.comparisons import ComparisonRecord
 from rlaif.contracts.judging.scores import ScoreRecord
-from rlaif.guides.guides import use_worlds
 from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
@@ -43,7 +42,6 @@ def create_app(
 
     `store` and `models` replace the buckets of the settings.
     """
-    use_worlds(settings.worlds_dir)
     metrics, readiness = ServiceMetrics("judge"), Readiness()
     parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges))
     credentials = S3Credentials.of(settings)

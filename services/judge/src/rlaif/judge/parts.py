@@ -9,7 +9,7 @@ from functools import partial
 
 from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.judging.scores import RUBRIC_WEIGHTS
-from rlaif.guides.guides import guided_games
+from rlaif.guides.guides import guided_games, use_worlds
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.pairs.choice import RequestedPairs
 from rlaif.judge.pairs.comparisons import Comparisons
@@ -128,6 +128,7 @@ def build_parts(
     Raises:
         StartupError: The panel file, a URL, the CA file or the length of a prompt is invalid.
     """
+    use_worlds(settings.worlds_dir)
     judges, tokens = judges_of(settings), settings.voting.answer_tokens
     check_prompt_lengths(judges, tokens)
     urls = [url for url, _ in judge_urls(settings, judges).values()]
