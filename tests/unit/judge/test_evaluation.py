@@ -152,3 +152,29 @@ def test_a_persons_newest_word_stands_in_the_report(store: ObjectStore, segments
     assert _report(epoch, store)["overridden"] == 1
     row = json.loads(store.get("scores/epoch_1/scores.jsonl"))
     assert (row["weighted"], row["provenance"]) == (0.75, "human")
+
+
+def test_a_corrupt_object_fails_its_segment_and_not_the_report(
+    store: ObjectStore, segments: Any
+) -> None:
+    _write(segments, store, "seg-1", "seg-2", "seg-3", "seg-4")
+    for name in ("seg-1", "seg-2", "seg-3"):
+        _score(store, name)
+    store.put(keys.score("human-1", "seg-2"), b"{")
+    manifest = next(i.key for i in store.list() if (keys.manifest_ids(i.key) or "  ")[1] == "seg-4")
+    store.put(manifest, b"{")
+    report = _report(find_epoch(store, EPOCH), store)
+    assert (report["segments"], report["judged"]) == (3, 2)
+    failed = {name: why.split(":")[0] for name, why in report["failed"].items()}
+    assert failed == {"seg-2": "corrupt_score", "seg-4": "corrupt_manifest, of an unknown epoch"}
+
+
+def test_the_report_claims_no_statistics_that_scores_do_not_hold(
+    store: ObjectStore, segments: Any
+) -> None:
+    _write(segments, store, "seg-1")
+    _score(store, "seg-1")
+    state = _report(find_epoch(store, EPOCH), store)["judges"]["state"]
+    assert state["prompt_tokens"] == 100
+    assert not {"believed", "comparisons", "abstain_rate"} & state.keys()
+    assert state["criteria"]["progress"].keys() == {"truth"}

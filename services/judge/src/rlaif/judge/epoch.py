@@ -22,6 +22,8 @@ from hashlib import sha256
 from statistics import fmean
 from typing import Any
 
+from pydantic import ValidationError
+
 from rlaif.bus.connection import open_bus
 from rlaif.bus.errors import BusError
 from rlaif.bus.outcome import Reject, Retry, Suspect
@@ -33,14 +35,16 @@ from rlaif.files.failures import command
 from rlaif.files.options import finite, whole
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
+from rlaif.judge.scoring.scores import CorruptScoreError, read_score
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.trust.statistics import Statistics
+from rlaif.judge.trust.statistics import CriterionStatistics, Statistics
 from rlaif.service.cli import InvalidSettingsError, StartupError, load_settings
 from rlaif.service.logging import configure_logging
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import (
+    ObjectCorruptError,
     ObjectNotFoundError,
     ObjectStore,
     StorageError,
@@ -53,6 +57,14 @@ EPOCH_STEPS = 300_000
 """Default environment steps per epoch."""
 
 _RETRY_SECONDS = 1.0
+
+_UNKNOWN_FROM_SCORES: dict[str, Any] = {
+    **dict.fromkeys(("abstain_rate", "believed", "comparisons"), True),
+    "criteria": {
+        "__all__": CriterionStatistics.model_computed_fields.keys() | {"asked", "abstained"}
+    },
+}
+"""Statistics of a judge that only its own process knows, such as its answers to canaries."""
 
 Handle = Callable[[CloudEvent[Any]], Awaitable[None]]
 
@@ -114,13 +126,23 @@ async def evaluate_epoch(
 
 
 def find_epoch(store: ObjectStore, task: EpochPass) -> Epoch:
-    """The segments captured in an epoch of a run, by default of the last run. Blocks."""
+    """The segments captured in an epoch of a run, by default of the last run. Blocks.
+
+    Unreadable manifests are among the failed ones.
+    """
+    failed: dict[str, str] = {}
     found: list[tuple[SegmentManifest, SegmentExported]] = []
     for info in store.list():
-        if keys.manifest_ids(info.key) is not None:
+        if (ids := keys.manifest_ids(info.key)) is None:
+            continue
+        try:
             data = store.get(info.key)
             manifest = SegmentManifest.model_validate_json(data)
             found.append((manifest, _event(manifest, info.key, data)))
+        except ObjectNotFoundError:
+            continue  # deleted since
+        except (ObjectCorruptError, ValidationError) as error:
+            failed[ids[1]] = f"corrupt_manifest, of an unknown epoch: {error}"[:500]
     run_id = task.run_id
     if run_id is None and found:
         run_id = max(found, key=lambda segment: segment[0].created_at)[0].run_id
@@ -130,7 +152,7 @@ def find_epoch(store: ObjectStore, task: EpochPass) -> Epoch:
         if manifest.run_id == run_id and manifest.env_step // task.epoch_steps == task.epoch
     ]
     events = [event for *_, event in sorted(mine, key=lambda each: each[:2])]
-    return Epoch(task.epoch, run_id, events)
+    return Epoch(task.epoch, run_id, events, failed)
 
 
 def _event(manifest: SegmentManifest, key: str, data: bytes) -> SegmentExported:
@@ -188,12 +210,7 @@ def write_report(
     started_at: datetime,
 ) -> dict[str, Any]:
     """Write scores.jsonl and the summary, which is returned. Blocks."""
-    configs = _configs(episodes)
-    found = (
-        _score(episodes, keys.score(configs.get(name, judge_config), name))
-        for name in (segment.segment_id for segment in epoch.segments)
-    )
-    records = [record for record in found if record is not None]
+    records = _records(epoch, episodes, judge_config)
     lines = [json.dumps(row(record), separators=(",", ":")) + "\n" for record in records]
     key = keys.epoch_scores(epoch.number, "jsonl")
     episodes.put(key, "".join(lines).encode(), content_type="application/x-ndjson")
@@ -224,11 +241,18 @@ def _configs(episodes: ObjectStore) -> dict[str, str]:
     return {segment_id: keys.human_config(revision) for segment_id, revision in newest.items()}
 
 
-def _score(episodes: ObjectStore, key: str) -> ScoreRecord | None:
-    try:
-        return ScoreRecord.model_validate_json(episodes.get(key))
-    except ObjectNotFoundError:
-        return None
+def _records(epoch: Epoch, episodes: ObjectStore, judge_config: str) -> list[ScoreRecord]:
+    """The scores of the segments, by people if there are any; corrupt ones fail."""
+    configs, found = _configs(episodes), []
+    for name in (segment.segment_id for segment in epoch.segments):
+        try:
+            key = keys.score(configs.get(name, judge_config), name)
+            found.append(read_score(episodes, key).record)
+        except ObjectNotFoundError:
+            continue
+        except CorruptScoreError as error:
+            epoch.failed.setdefault(name, f"corrupt_score: {error}")
+    return found
 
 
 def row(record: ScoreRecord) -> dict[str, Any]:
@@ -277,7 +301,10 @@ def summary(records: Sequence[ScoreRecord]) -> dict[str, Any]:
         "judged_share": _mean([share for r in records if (share := _judged_share(r)) is not None]),
         "rise_mean": _mean([record.quest.rise for record in records if record.quest]),
         "criteria": {name: _criterion(name, records) for name in CRITERIA},
-        "judges": {name: each.model_dump(mode="json") for name, each in stats.judges.items()},
+        "judges": {
+            name: each.model_dump(mode="json", exclude=_UNKNOWN_FROM_SCORES)
+            for name, each in stats.judges.items()
+        },
         "tokens_per_label": stats.tokens_per_label,
         "seconds_per_label": stats.seconds_per_label,
     }
