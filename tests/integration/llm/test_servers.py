@@ -94,7 +94,8 @@ async def _asked(server: Server, base: str = "/v1", route: str = "/dialog") -> A
 @pytest.mark.parametrize("elsewhere", [404, 405, 200])
 async def test_one_server_is_found_by_its_address_though_it_has_no_routes(base, elsewhere):
     server = Server(models=("SmolLM2",), elsewhere=elsewhere)
-    assert (await _asked(server, base)).text == GOOD
+    answer = await _asked(server, base)
+    assert (answer.text, answer.model) == (GOOD, "SmolLM2")
     assert [body["model"] for body in server.bodies[-1:]] == ["SmolLM2"]
 
 
@@ -121,7 +122,8 @@ async def test_an_address_with_another_version_or_a_query_is_the_server_itself(p
 
 async def test_of_several_models_the_configured_one_is_taken() -> None:
     server = Server(models=("other", "qwen25-7b"))
-    assert (await _asked(server)).text == GOOD
+    answer = await _asked(server)
+    assert (answer.text, answer.model) == (GOOD, None)
     assert server.bodies[-1]["model"] == "qwen25-7b"
 
 

@@ -145,3 +145,16 @@ async def test_the_prompt_of_a_game_has_its_guide_and_asks_for_its_quest(
     assert "objective_start" not in plain["answer_schema"]["properties"]
     assert "objective_start" in briefed["answer_schema"]["properties"]
     assert "## Objectives" in briefed["system"]
+
+
+async def test_a_judge_is_reported_with_the_model_that_answers(
+    client: httpx.AsyncClient, bench: JudgeParts
+) -> None:
+    async def model_of_the_state_judge() -> str:
+        judges = (await client.get("/judges")).json()["judges"]
+        return str(next(each["model"] for each in judges if each["name"] == "state"))
+
+    assert await model_of_the_state_judge() == "qwen25-7b"
+    bench.metrics.called(judge_call(judge="state", model="SmolLM2", answer="{}"))
+    bench.metrics.called(judge_call(judge="state", model="qwen25-7b", outcome="error"))
+    assert await model_of_the_state_judge() == "SmolLM2"

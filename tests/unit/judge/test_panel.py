@@ -96,6 +96,24 @@ async def test_three_judges_vote_three_times_and_cover_the_rubric() -> None:
     assert {record.rationale for record in calls.records} == {"because"}
 
 
+async def test_a_call_names_the_model_that_answered_and_the_configured_one_otherwise() -> None:
+    class Only:
+        """The only model of its server, whatever the request names; the second call fails."""
+
+        calls = 0
+
+        async def complete(self, request: CompletionRequest) -> Answer:
+            self.calls += 1
+            if self.calls == 2:
+                raise RefusedError("no")
+            return Answer(_levels(request, 1), model="SmolLM2")
+
+    route = Route("/puzzle", Only(), RouteLimits(attempts=1))
+    calls = Calls()
+    await Panel((JUDGES[1],), {"puzzle": route}, VoteSettings(votes=2)).judge(CASE, calls)
+    assert {r.outcome: r.model for r in calls.records} == {"ok": "SmolLM2", "error": "qwen25-32b"}
+
+
 async def test_an_unreadable_answer_is_asked_for_once_more_with_another_seed() -> None:
     answers = iter(["no json"])
     panel, fakes = _panel(puzzle=lambda request: next(answers, _levels(request, 1)))

@@ -261,7 +261,7 @@ class OpenAiModel:
             raise failure(status, "redirects are not followed: configure the final address")
         if status >= 300:
             raise failure(status, body.decode(errors="replace"), retry_after)
-        return read_completion(body, retry_after)
+        return replace(read_completion(body, retry_after), model=server.model)
 
     async def _post(
         self, server: _Server, request: CompletionRequest

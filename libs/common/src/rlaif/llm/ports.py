@@ -153,7 +153,10 @@ class CompletionRequest:
 
 @dataclass(frozen=True)
 class Answer:
-    """Text written by a model; other fields are None when the server does not report them."""
+    """Text written by a model; other fields are None when the server does not report them.
+
+    `model` is the server's only model if it was used instead of the requested one.
+    """
 
     text: str
     finish_reason: str | None = None
@@ -161,6 +164,7 @@ class Answer:
     completion_tokens: int | None = None
     cached_tokens: int | None = None
     engine: str | None = None
+    model: str | None = None
 
 
 class LanguageModel(Protocol):

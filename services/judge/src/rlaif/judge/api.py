@@ -48,7 +48,7 @@ class JudgeReport(BaseModel):
     """One judge."""
 
     name: str
-    model: str
+    model: str = Field(description="That gave the last answer; before the first one, as configured.")
     route: str
     criteria: list[str]
     pictures: int
@@ -178,10 +178,10 @@ def _add_judges(router: APIRouter, parts: JudgeParts) -> None:
 
 def _report(parts: JudgeParts, judge: Judge) -> JudgeReport:
     route = parts.routes[judge.name]
-    calls, prober = route.stats, route.prober
+    calls, prober, statistics = route.stats, route.prober, parts.metrics.statistics.judges
     return JudgeReport(
         name=judge.name,
-        model=judge.model,
+        model=statistics[judge.name].model or judge.model,
         route=route.name,
         criteria=[criterion.name for criterion in judge.criteria],
         pictures=judge.pictures,
@@ -197,7 +197,7 @@ def _report(parts: JudgeParts, judge: Judge) -> JudgeReport:
             trouble=prober.check() if prober else None,
             answered=bool(prober and prober.answered),
         ),
-        statistics=parts.metrics.statistics.judges[judge.name],
+        statistics=statistics[judge.name],
     )
 
 

@@ -47,7 +47,7 @@ class JudgeCallRecord(Contract):
 
     judge: str
     route: str
-    model: str
+    model: str = Field(description="That answered; of a failed call, as configured.")
     vote: Count
     seed: int
     prompt_sha256: Sha256

@@ -69,7 +69,7 @@ class JudgeCall:
         record = JudgeCallRecord(
             judge=self.judge.name,
             route=self.route.name,
-            model=self.judge.model,
+            model=(answer.model if answer else None) or self.judge.model,
             vote=self.vote,
             seed=self.request.seed,
             prompt_sha256=prompts.digest(messages),

@@ -109,8 +109,11 @@ class JudgeStatistics(BaseModel):
     seconds: float = 0.0
     criteria: dict[str, CriterionStatistics] = Field(default_factory=dict)
     comparisons: PairStatistics = Field(default_factory=PairStatistics)
+    model: str | None = Field(default=None, exclude=True)
+    """Of the last answer."""
 
     def called(self, record: JudgeCallRecord) -> None:
+        self.model = record.model if record.answer is not None else self.model
         if record.cached:
             self.cached_answers += 1
             return
