@@ -222,6 +222,22 @@ async def test_an_outage_changes_nobodys_standing_and_an_unreadable_canary_is_a_
     assert {judge for judge, _ in watched.told} == {"puzzle", "vision"}
 
 
+async def test_an_answer_cut_off_at_the_first_limit_excludes_no_judge() -> None:
+    class Talkative(Fake):
+        """Needs, for every second answer, the tokens that a repeated vote gets."""
+
+        async def complete(self, request: CompletionRequest) -> Answer:
+            answer = await super().complete(request)
+            short = len(self.asked) % 2
+            return Answer(answer.text[:30], "length") if short else answer
+
+    watched = Watched(every=10)
+    watched.rounds._routes["state"]._model = Talkative(_known)
+    await watched.segments(200)
+    assert watched.rounds.excluded() == {}
+    assert watched.told["state", "dialog"].right == len(watched.told["state", "dialog"].canaries)
+
+
 async def test_one_question_that_is_refused_keeps_no_other_from_being_asked() -> None:
     def squeamish(request: CompletionRequest) -> str:
         if "judge" in str(_asked(request).evidence.dialog.said):

@@ -11,7 +11,7 @@ from rlaif.judge.evidence.strip import Frame, draw
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import JudgeCall, verdict_request
 from rlaif.judge.panel.panel import Excluded, PanelResult
-from rlaif.judge.panel.schema import read_answer
+from rlaif.judge.panel.schema import CutOffAnswerError, read_answer
 from rlaif.judge.rubric.judges import Judge, briefed
 from rlaif.judge.trust.canaries import Canary, canaries, in_turn
 from rlaif.judge.trust.exclusion import ENOUGH, KnownAnswer, Record, update_exclusion
@@ -80,9 +80,9 @@ class CanaryRounds:
         if not reasons:
             return None
         return (
-            f"{judge} is excluded from {'; '.join(reasons)}. Its votes on that do not count until "
-            "it answers the control questions correctly; is it the right model, and does it follow "
-            "the prompt?"
+            f"{judge} is excluded from {'; '.join(reasons)}. Its votes on that do not count, and "
+            "it compares no pairs, until it answers the control questions correctly; is it the "
+            "right model, and does it follow the prompt?"
         )
 
     async def before_segment(self) -> None:
@@ -153,7 +153,7 @@ class CanaryRounds:
         self._on_known(judge, criterion, record)
 
     async def _graded(self, judge: Judge, canary: Canary) -> dict[str, KnownAnswer]:
-        """Answers by criterion; wrong if the reply cannot be parsed."""
+        """Answers by criterion; wrong if a complete reply cannot be parsed."""
         ready = briefed(judge, canary.evidence.end.game)
         strip = canary_strip(canary) if ready.pictures else None
         request = canary_request(ready, canary, strip, max_tokens=self._max_tokens)
@@ -161,6 +161,8 @@ class CanaryRounds:
         try:
             # Never from the cache: current behaviour is tested.
             found = await call.complete(retry=False)
+        except CutOffAnswerError:
+            return {}  # a vote would be asked for again with twice the tokens
         except UnreadableAnswerError:
             return canary.missed(ready)
         except FaultyReplyError:
