@@ -48,7 +48,9 @@ class JudgeReport(BaseModel):
     """One judge."""
 
     name: str
-    model: str = Field(description="That gave the last answer; before the first one, as configured.")
+    model: str = Field(
+        description="That gave the last answer; before the first one, as configured."
+    )
     route: str
     criteria: list[str]
     pictures: int

@@ -1,5 +1,7 @@
 """Metrics of the service; `docs/metrics.md` lists them."""
 
+from math import nan
+
 from rlaif.reward_model.champions.registry import Live
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.service.metrics import ServiceMetrics
@@ -35,6 +37,8 @@ class RewardModelMetrics:
                 "Share of the decided pairs of the last training that only judges decide.",
             ),
         }
+        for gauge in self._measured.values():
+            gauge.set(nan)  # 0 would be a measurement
         self._champion = metrics.gauge("champion_version", "Live version; 0 for none.")
         self._demotions = metrics.counter(
             "champions_demoted", "Champions withdrawn because newer labels contradicted them."
@@ -44,6 +48,7 @@ class RewardModelMetrics:
 
     def polled(self, labels: int, skipped: dict[str, int]) -> None:
         self._labels.set(labels)
+        self._skipped.clear()  # a reason may apply to no score any more
         for reason, count in skipped.items():
             self._skipped.labels(reason).set(count)
 
@@ -58,12 +63,13 @@ class RewardModelMetrics:
             "champion": measured.champion_heldout_accuracy,
             "forward": measured.forward_accuracy,
         }
+        self._accuracy.clear()  # the values of earlier candidates
         for name, value in accuracies.items():
             if value is not None:
                 self._accuracy.labels(name).set(value)
         for name, gauge in self._measured.items():
-            if (value := getattr(measured, name)) is not None:
-                gauge.set(value)
+            value = getattr(measured, name)
+            gauge.set(nan if value is None else value)
 
     def champion_changed(self, live: Live | None) -> None:
         self._champion.set(live.manifest.version if live and live.pays else 0)
