@@ -9,7 +9,6 @@ from fastapi import FastAPI
 
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError
-from rlaif.bus.ports import WorkerSettings
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.judging.comparisons import ComparisonRecord
@@ -56,7 +55,7 @@ def create_app(
             SegmentExported,
             CONSUMER,
             handler.handle_segment_exported,
-            settings=WorkerSettings(concurrency=settings.concurrency),
+            settings=settings.worker,
             observer=metrics.worker_observer(),
         )
 

@@ -1,16 +1,22 @@
 """The settings of the judge, and the parameters of its parts."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
+from rlaif.bus.ports import WorkerSettings
 from rlaif.judge.rubric.votes import COMPUTED
 from rlaif.llm.route import RouteLimits
 from rlaif.llm.settings import SCHEMA_MODE, CallSettings, DialectSettings, SchemaMode
 from rlaif.service.settings import INTERNAL, ServiceSettings
+
+_CALLS_PER_VOTE = 2
+"""An answer that cannot be parsed is requested once more."""
+_MAX_SEGMENT_SECONDS = 86400.0
 
 
 class VoteSettings(BaseModel, frozen=True, extra="forbid"):
@@ -223,6 +229,15 @@ class JudgeSettings(ServiceSettings):
             per_second=self.llm_calls_per_second,
             total_seconds=self.call_timeout_seconds,
         )
+
+    @property
+    def worker(self) -> WorkerSettings:
+        """Of the queue of segments; a segment may wait for the slowest calls of all others."""
+        calls = self.concurrency * self.votes * _CALLS_PER_VOTE
+        rounds = -(-calls // self.llm_concurrency) * self.limits.attempts
+        seconds = min(rounds * self.call_timeout_seconds, _MAX_SEGMENT_SECONDS)
+        deadline = WorkerSettings().deadline + timedelta(seconds=seconds)
+        return WorkerSettings(concurrency=self.concurrency, deadline=deadline)
 
     @field_validator("computed")
     @classmethod
