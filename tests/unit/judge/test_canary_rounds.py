@@ -278,6 +278,14 @@ async def test_a_route_that_hangs_holds_no_segment_up_for_long(
     assert watched.rounds.excluded() == {}
 
 
+async def test_a_slow_model_gets_the_time_for_its_canaries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlaif.judge.trust.canary_rounds._MAX_SECONDS", 0.0)
+    watched = Watched()
+    watched.rounds._routes["puzzle"].stats.latencies.append(PATIENCE_SECONDS)
+    await watched.segments(1)
+    assert set(watched.told) == {("puzzle", "puzzle")}
+
+
 async def test_no_canary_is_asked_when_the_settings_say_so() -> None:
     watched = Watched(every=0)
     await watched.segments(5)

@@ -232,6 +232,14 @@ async def test_an_audit_that_fails_holds_no_score_back(error: Exception) -> None
     assert len(fakes["vision"].requests) == 3
 
 
+async def test_a_slow_model_gets_the_time_for_an_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlaif.judge.panel.panel.AUDIT_SECONDS", 0.0)
+    panel, _ = _panel()
+    panel._routes["vision"].stats.latencies.append(PATIENCE_SECONDS)
+    case = Case(Evidence(), b"png", {"novelty": 0}, audit=True)
+    assert set((await panel.judge(case, Calls())).audits) == {"novelty"}
+
+
 async def test_an_audit_that_hangs_holds_a_score_back_for_a_bounded_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

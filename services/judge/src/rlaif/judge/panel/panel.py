@@ -54,7 +54,7 @@ Excluded = Mapping[str, frozenset[str]]
 """Judge → criteria on which its votes do not count."""
 
 AUDIT_SECONDS = 30.0
-"""Maximum delay of a complete score by the audit of its segment."""
+"""Maximum delay of a complete score by the audit of its segment, unless the model is slow."""
 
 _UNREAD = (NoVote.ROUTE_UNREADABLE, NoVote.INVALID, NoVote.CUT_OFF)
 """Reasons without a readable answer: the score is provisional."""
@@ -206,8 +206,10 @@ class Panel:
 
     async def _audit(self, judge: Judge, case: Case, on_call: OnCall) -> Poll:
         """Votes for audits only; none if they are not available immediately."""
+        route = self._routes[judge.name]
+        of_votes = self._settings.votes * (route.stats.slowest_seconds() or 0.0)
         try:
-            async with asyncio.timeout(min(AUDIT_SECONDS, self._routes[judge.name].deadline())):
+            async with asyncio.timeout(min(max(AUDIT_SECONDS, of_votes), route.deadline())):
                 return await self._poll(judge, case, on_call, retry=False)
         except TimeoutError:
             return Poll({})

@@ -30,7 +30,7 @@ OnKnown = Callable[[str, str, Record], None]
 """Called with judge, criterion and record after each answer to a control question."""
 
 _MAX_SECONDS = 30.0
-"""Maximum delay of segments by the canaries of a judge."""
+"""Maximum delay of segments by the canaries of a judge, unless its model is slow."""
 _TIMES_AS_OFTEN = 10
 """Factor of the rate at which judges with few answers, or excluded ones, are asked."""
 
@@ -86,7 +86,7 @@ class CanaryRounds:
         )
 
     async def before_segment(self) -> None:
-        """Ask the judges that are due concurrently, for at most 30 seconds.
+        """Ask the judges that are due concurrently, for at most 30 seconds unless they are slow.
 
         A judge is asked more often if it is excluded, could not be asked, has given few
         answers, or was wrong on half of the last ones.
@@ -113,8 +113,10 @@ class CanaryRounds:
     async def _ask(self, turn: "_Turn") -> None:
         """Ask one judge its next canaries; an outage has no effect on its record."""
         judge, answered = turn.judge, False
+        slowest = self._routes[judge.name].stats.slowest_seconds() or 0.0
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_MAX_SECONDS):
+            # A slow model gets the time of as many calls, one after the other.
+            async with asyncio.timeout(max(_MAX_SECONDS, turn.few * slowest)):
                 answered = await self._ask_next(turn)
         asked = (len(self._records[c.name].canaries) for c in judge.criteria)
         is_known = turn.over or min(asked) >= ENOUGH
@@ -179,6 +181,7 @@ class _Turn:
 
     Attributes:
         at: Number of asked canaries.
+        few: Number of canaries that it is asked at once.
         segments_left: Segments until it is asked again.
         suspected: Whether about half of the last answers were wrong.
     """
@@ -191,7 +194,7 @@ class _Turn:
         self.suspected = False
         self._row = in_turn(briefed(judge, every[0].evidence.end.game), every)
         # About eight for all judges together.
-        self._few = min(len(self._row), 1 + len(judge.criteria))
+        self.few = min(len(self._row), 1 + len(judge.criteria))
 
     @property
     def over(self) -> bool:
@@ -200,7 +203,7 @@ class _Turn:
 
     def next_few(self) -> list[Canary]:
         start = self.at % max(1, len(self._row))
-        return list(islice(cycle(self._row), start, start + self._few))
+        return list(islice(cycle(self._row), start, start + self.few))
 
 
 def _mostly_wrong(answers: Sequence[KnownAnswer]) -> bool:
