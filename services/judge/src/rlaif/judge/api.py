@@ -64,7 +64,9 @@ class BudgetReport(BaseModel):
     """Tokens of this day (UTC)."""
 
     per_day: int | None = Field(description="Limit for all replicas; null for none.")
-    spent: int = Field(description="Of all replicas as far as known; without a limit, of this one.")
+    spent: int = Field(
+        description="Of all replicas as far as known; without a limit, of this one since its start."
+    )
     pause: str | None = Field(description="Reason why judging is paused; null if it is not.")
 
 

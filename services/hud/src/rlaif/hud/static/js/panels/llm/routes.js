@@ -97,7 +97,7 @@ function content(report, problem) {
     facts([
       ["Tokens per scored segment", h("span", {}, figure("tokens_per_label", compact), h("small", {}, " n ", figure("labels", count))), "Since the judge service started"],
       ["Call seconds per scored segment", figure("seconds_per_label", duration)],
-      ["Tokens today", h("span", {}, from(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, ...(budget.per_day === null ? [", no limit"] : [" of ", from(LABELS, "budget.per_day", compact(budget.per_day))]))), "UTC day, all replicas"],
+      ["Tokens today", h("span", {}, from(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, ...(budget.per_day === null ? [", no limit"] : [" of ", from(LABELS, "budget.per_day", compact(budget.per_day))]))), budget.per_day === null ? "UTC day, this replica since its start" : "UTC day, all replicas"],
     ]),
     h("ul", { class: "plain judge-costs" }, ...report.judges.map(judge)));
 }
