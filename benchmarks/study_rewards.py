@@ -24,7 +24,7 @@ its segments are labelled before training, so that a reward model is live early.
                       for new places that `game` contains
     judges-game, exchanged-game
                       as judges and exchanged in addition to all rewards of `game`
-    ARM+demonstrations
+    ARM-demonstrations
                       as ARM, with the curriculum of the demo: half of the play starts at power-on,
                       half on demonstrations of the search's best trajectories, which PPO imitates
 
@@ -105,8 +105,8 @@ ARMS = (
     "judges-potential", "judges-stable", "meaningless", "random", "nothing", "exchanged-potential",
     "judges-novelty", "exchanged-novelty", "meaningless-novelty", "novelty",
     "judges-game", "exchanged-game",
-    "judges-novelty+demonstrations", "exchanged-novelty+demonstrations",
-    "novelty+demonstrations", "game+demonstrations",
+    "judges-novelty-demonstrations", "exchanged-novelty-demonstrations",
+    "novelty-demonstrations", "game-demonstrations",
 )  # fmt: skip
 PLAN = (
     (("judges", "exchanged", "game"), range(1, 13)),
@@ -116,7 +116,7 @@ PLAN = (
     (("judges-potential", "judges-stable", "meaningless", "random", "nothing"), range(1, 7)),
 )
 DECISIONS = 150_000
-DEMONSTRATIONS = "+demonstrations"
+DEMONSTRATIONS = "-demonstrations"
 NICE = 19
 
 DEMO = {
@@ -145,10 +145,10 @@ _COMPARED = (
     ("judges-novelty", "game"), ("judges-novelty", "judges"),
     ("judges-game", "game"), ("judges-game", "exchanged-game"),
     ("judges-game", "judges-novelty"),
-    ("judges-novelty+demonstrations", "exchanged-novelty+demonstrations"),
-    ("judges-novelty+demonstrations", "novelty+demonstrations"),
-    ("judges-novelty+demonstrations", "game+demonstrations"),
-    ("judges-novelty+demonstrations", "judges-novelty"), ("game+demonstrations", "game"),
+    ("judges-novelty-demonstrations", "exchanged-novelty-demonstrations"),
+    ("judges-novelty-demonstrations", "novelty-demonstrations"),
+    ("judges-novelty-demonstrations", "game-demonstrations"),
+    ("judges-novelty-demonstrations", "judges-novelty"), ("game-demonstrations", "game"),
 )  # fmt: skip
 
 RUN_ROW = (
