@@ -204,10 +204,8 @@ class OpenAiModel:
         self, server: _Server, request: CompletionRequest, error: ModelError
     ) -> _Server | None:
         """The URL and model listed by the server itself; None if they are not new."""
-        for url in self._urls:
-            if names := await self._model_names(url):
-                break
-        else:
+        url, names = await self.listed()
+        if not names:
             return None
         asked = server.model or request.model
         if asked not in names and len(names) > 1:
@@ -217,6 +215,13 @@ class OpenAiModel:
             ) from error
         found = replace(server, url=url, model=server.model if asked in names else names[0])
         return found if found != server else None
+
+    async def listed(self) -> tuple[str, list[str]]:
+        """The first URL that lists models, and their names; none if no URL does."""
+        for url in self._urls:
+            if names := await self._model_names(url):
+                return url, names
+        return self._urls[0], []
 
     async def _model_names(self, url: str) -> list[str]:
         reply = await self._models_reply(url)

@@ -10,7 +10,7 @@ def main() -> int:
     """Run until stopped; returns the exit code."""
     return run(
         JudgeSettings,
-        "rlaif.judge.app:create_app",
+        "rlaif.judge.app:create_service",
         description="Scores segments with language models.",
     )
 

@@ -1,5 +1,6 @@
 """The FastAPI app of the judge with its worker."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
+from rlaif.judge.served_models import with_served_models
 from rlaif.judge.settings import JudgeSettings
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
@@ -29,6 +31,11 @@ from rlaif.storage.watched import WatchedStore
 logger = logging.getLogger(__name__)
 
 CONSUMER = "judge"
+
+
+def create_service(settings: JudgeSettings) -> FastAPI:
+    """Build the app with the models that the servers have."""
+    return create_app(asyncio.run(with_served_models(settings)))
 
 
 def create_app(

@@ -36,6 +36,7 @@ from rlaif.files.options import finite, whole
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
 from rlaif.judge.scoring.scores import CorruptScoreError, read_score
+from rlaif.judge.served_models import with_served_models
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.trust.statistics import CriterionStatistics, Statistics
 from rlaif.service.cli import InvalidSettingsError, StartupError, load_settings
@@ -107,7 +108,7 @@ async def evaluate_epoch(
     # Nothing depends on this pass, so it waits for judges instead of scoring without them.
     deadline = task.deadline_seconds
     patience = dict.fromkeys(("patience_refused_seconds", "patience_outage_seconds"), deadline)
-    settings = settings.model_copy(update=patience)
+    settings = (await with_served_models(settings)).model_copy(update=patience)
     parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges), name="evaluator")
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.close)
