@@ -241,3 +241,4 @@ async def test_without_nats_it_lives_and_says_what_it_waits_for(start_unready, e
         answer = await client.get("/readyz")
         assert (answer.status_code, answer.json()["checks"]["worker"]["ok"]) == (503, False)
         assert (await client.get("/livez")).status_code == 200
+        assert (await client.get("/api/v1/segments")).json()["items"] == []
