@@ -8,6 +8,7 @@ import pytest
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.game.segments import StoredFile
+from rlaif.contracts.telemetry.frames import ScreenFrame
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.segments import segments_router
 from rlaif.hud.routes.state import api_router
@@ -20,6 +21,7 @@ from rlaif.testing.data.judging.segments import segment_manifest
 from rlaif.testing.servers.client import client_of
 
 PNG = b"\x89PNG picture"
+PICTURE = b"RIFF picture"
 ONE = "/api/v1/segments/episode-1/segment-1"
 
 
@@ -39,6 +41,10 @@ async def client(state: HudState, file_store: FileStore) -> AsyncIterator[httpx.
 
 def hud_of(state: HudState, store: ObjectStore) -> httpx.AsyncClient:
     return client_of(api_router(state, lambda: NOON), segments_router(state, store))
+
+
+def show_frame(state: HudState) -> None:
+    state.apply_frame("env-0", ScreenFrame(1, 1_000_000, 7, PICTURE), NOON)
 
 
 def add_scored(state: HudState, *segment_ids: str) -> None:
@@ -74,6 +80,26 @@ async def test_the_state_of_a_fresh_hud_is_full_of_nulls(client: httpx.AsyncClie
     assert body["run"] is None
     assert body["loop"]["captured"] is None
     assert body["taken_at"] == "2026-11-20T12:00:00Z"
+
+
+async def test_there_is_no_screen_before_the_first_frame(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/api/v1/screen")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["type"] == "/problems/no-screen-yet"
+
+
+async def test_the_screen_is_the_newest_frame_with_an_etag(
+    client: httpx.AsyncClient, state: HudState
+) -> None:
+    show_frame(state)
+    first = await client.get("/api/v1/screen")
+    assert (first.content, first.headers["content-type"]) == (PICTURE, "image/webp")
+    again = await client.get("/api/v1/screen", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    show_frame(state)
+    third = await client.get("/api/v1/screen", headers={"If-None-Match": first.headers["etag"]})
+    assert third.status_code == 200
 
 
 async def test_a_segment_comes_with_manifest_score_and_picture_links(

@@ -59,8 +59,9 @@ def test_a_silent_environment_is_reported_and_replaced_without_another_frame() -
     assert screen.check(after(9.9)) is None
     shown = screen.check(after(10), env_step=5000)
     assert shown is not None
-    newest = ScreenFrame.unpack(shown.packed)
-    assert (newest.picture, newest.sequence) == (b"two", 2)
+    assert (shown.picture, shown.sequence) == (b"two", 2), (
+        "its newest picture, with the next number"
+    )
     assert screen.env == screen.selection.requested == "2-0", "it is to be drawn in full now"
     (switch,) = screen.selection.switches
     assert (switch.from_env, switch.to_env, switch.reason) == ("1-0", "2-0", "silent")

@@ -17,6 +17,7 @@ KINDS = {
     "invalid-fault-plan": "The plan cannot be read; the mock LLM's README has its grammar.",
     "invalid-request": "Parameters or body are invalid; `errors` has each place, /docs the types.",
     "no-parquet": "Parquet needs pyarrow, which is not installed. Ask for JSON lines.",
+    "no-screen-yet": "No trainer has sent a frame. Start a run, or wait for its first one.",
     "no-such-dead-letter": "It was sent again or expired. GET dead-letters lists the others.",
     "no-video": "The segment was exported without it, or the encoder is not installed.",
     "not-ready": "The service is still loading its store. /readyz has the reason.",

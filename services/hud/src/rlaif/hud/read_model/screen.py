@@ -28,10 +28,11 @@ class ShownFrame:
     """A frame as browsers get it.
 
     `sequence` counts the frames that the HUD has shown, over all environments; it is in the header
-    of `packed`, a `ScreenFrame`.
+    of `packed`.
     """
 
     sequence: int
+    picture: bytes
     packed: bytes
 
 
@@ -223,7 +224,7 @@ class Screen:
         self._received.append(now)
         sequence = (self.frame.sequence if self.frame else 0) + 1
         packed = replace(frame, sequence=sequence).pack()
-        self.frame = ShownFrame(sequence, packed)
+        self.frame = ShownFrame(sequence, frame.picture, packed)
         return self.frame
 
     def _rate(self) -> float | None:

@@ -6,9 +6,9 @@ It serves the page's content to tools, and to the page as a fallback.
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.model import ID_PATTERN
@@ -26,10 +26,14 @@ from rlaif.hud.read_model.history.views import (
 from rlaif.hud.read_model.llm import CallsView, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.views import PaidStepsView, Snapshot, User
-from rlaif.hud.routes.stored import NO_STORE
+from rlaif.hud.routes.stored import NO_STORE, unless_cached
 from rlaif.hud.routes.system import connected
 from rlaif.hud.upstream import Upstream, forwarding_router
 from rlaif.service.problems import Problem
+
+SCREEN_RESPONSE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"image/webp": {}}, "description": "The newest frame."}
+}
 
 MAX_POINTS = 1000
 COSTS = (("GET", "/api/v1/llm/labels", "/api/v1/judges"),)
@@ -43,6 +47,20 @@ def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
     async def get_state() -> Snapshot:
         """The whole content of the page at this time."""
         return state.snapshot(clock())
+
+    @router.get(
+        "/screen",
+        operation_id="get_screen",
+        response_class=Response,
+        responses=SCREEN_RESPONSE,
+    )
+    async def get_screen(request: Request) -> Response:
+        """The newest screen, 160 by 144 pixels; 304 when `If-None-Match` has its ETag."""
+        frame = state.screen.frame
+        if frame is None:
+            raise Problem(404, "no-screen-yet", "No screen yet", "No trainer has sent a frame yet.")
+        headers = {"ETag": f'"{state.journal.epoch}-{frame.sequence}"', "Cache-Control": "no-cache"}
+        return unless_cached(request, frame.picture, "image/webp", headers)
 
     return router
 
