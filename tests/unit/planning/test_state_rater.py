@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +12,16 @@ from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.model_answers import NoAnswerError
 from rlaif.contracts.planning.placements import placement_schema, read_placements
 from rlaif.game.description.words import GameWords
+from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.memory.blocks import RamBlocks
+from rlaif.guides import guides
 from rlaif.guides.guides import guide_of
 from rlaif.llm.ports import Answer, CompletionRequest, UnavailableError
 from rlaif.mock_llm.answering import answer as expert_answer
 from rlaif.mock_llm.chat import ChatRequest
 from rlaif.mock_llm.settings import Behaviour
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.planning.state_rater import ModelRater, messages
+from rlaif.trainer.planning.state_rater import ModelRater, messages, open_rater
 from rlaif.trainer.settings.planner import PlannerSettings
 
 GAME = "seedling-vale"
@@ -123,3 +126,13 @@ def test_the_expert_places_each_state_of_a_request():
     )
     placed = read_placements(expert_answer(chat, Behaviour()), len(states), OBJECTIVES)
     assert [each and each.objective for each in placed] == [1, 2, 4, None]
+
+
+def test_the_guide_of_a_generated_world_is_read_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(guides, "_worlds", tmp_path / "elsewhere")
+    world = load_cartridge(tmp_path / "data/worlds/world-7-20/world.gbc")
+    rater = open_rater(PlannerSettings(base_url="http://llm:8000"), world)
+    assert rater is not None
+    rater.close()

@@ -18,7 +18,7 @@ from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import GameWords, words_of
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.guides.guides import Guide, guide_of
+from rlaif.guides.guides import Guide, guide_of, use_worlds
 from rlaif.llm.fence import fence
 from rlaif.llm.ports import CompletionRequest, ModelError
 from rlaif.trainer.planning.planner import Models, http_models
@@ -117,7 +117,12 @@ class ModelRater:
 
 def open_rater(settings: PlannerSettings, cartridge: Cartridge) -> ModelRater | None:
     """The rater of a search; None without a planner, or for a game without a guide."""
+    if not settings.is_on:
+        return None
+    if not cartridge.is_embedded:
+        use_worlds(cartridge.path.parent.parent)  # a world's guide is stored next to it
     words = words_of(cartridge.game, cartridge.data)
-    if not settings.is_on or not guide_of(words.game).objectives:
+    if not guide_of(words.game).objectives:
+        logger.warning("the search is not rated: no guide of %s is known", words.game)
         return None
     return ModelRater(settings, words)
