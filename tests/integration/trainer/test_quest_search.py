@@ -49,6 +49,7 @@ def test_a_search_on_the_game_is_told_with_every_find_and_what_it_came_out_of(ru
         assert all(number in tree for number in nodes)
     assert told.marks == sum(len(node.marks) + node.marks_left_out for node in told.tree) > 0
     assert told.tree_left_out == 0
+    assert told.workers == 1, "the process of the run plays itself"
     assert all(node.parent is None or node.parent in nodes for node in told.tree)
     assert max(node.level for node in told.tree) == told.level
     assert not [mark for node in told.tree for mark in node.marks if mark.startswith("treasure:")]

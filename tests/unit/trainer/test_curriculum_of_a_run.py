@@ -10,7 +10,9 @@ import pytest
 
 from rlaif.trainer.curriculum.library import DemonstrationsError
 from rlaif.trainer.learner import training
+from rlaif.trainer.learner.start import with_curriculum
 from rlaif.trainer.learner.training import Training
+from rlaif.trainer.play.frontier import CurriculumFigures, SubtaskFigures
 from rlaif.trainer.settings import TrainerSettings
 
 
@@ -60,3 +62,15 @@ def test_a_build_that_crashed_is_reported_until_one_succeeds(
     trains._build_curriculum(algorithm)
     assert trains._not_built is None
     assert len(followed) == 1
+
+
+def test_the_report_has_the_share_from_power_on_that_an_exploring_run_plays(tmp_path: Path) -> None:
+    settings, sent = TrainerSettings(), list[Any]()
+    run: Any = SimpleNamespace(settings=settings, directory=tmp_path, send=sent.append)
+    played = with_curriculum(settings, tmp_path).curriculum
+    start: Any = SimpleNamespace(config=SimpleNamespace(curriculum=played))
+    subtask = SubtaskFigures("one", (), ("sword",), 5, 4, False, 10, 0.5, 0.75)
+    algorithm: Any = SimpleNamespace(course=CurriculumFigures((subtask,)))
+    Training(run, start, threading.Event(), start)._report_course(algorithm)
+    assert settings.curriculum.power_on < played.power_on
+    assert sent[0].power_on_share == played.power_on

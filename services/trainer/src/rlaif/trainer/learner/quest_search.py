@@ -115,7 +115,7 @@ class QuestSearch:
             frames=now.frames,
             seconds=now.seconds,
             seconds_left=max(0.0, min(quest.search_minutes, quest.minutes) * 60 - now.seconds),
-            workers=self._run.settings.ray_workers,
+            workers=len(self._runners.healthy),
             nodes=now.nodes,
             level=now.level,
             marks=len(now.marks),

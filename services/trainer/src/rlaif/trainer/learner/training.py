@@ -270,8 +270,13 @@ class Training:
         if time.monotonic() - self._world_reported >= _WORLD_SECONDS:
             self._world_reported = time.monotonic()
             send(WorldReport(**dict(self._figures.world.figures())))
-        if (course := algorithm.course).subtasks:
-            send(course_report(course, settings.curriculum))
+        self._report_course(algorithm)
+
+    def _report_course(self, algorithm: ShapedPPO) -> None:
+        # The shares that the runners play: an exploring run's are not those of its settings.
+        curriculum = self._start.config.curriculum
+        if curriculum is not None and (course := algorithm.course).subtasks:
+            self._run.send(course_report(course, curriculum))
 
     def _keep_best(self, fragments: Sequence[Fragment]) -> Iterator[str]:
         """Keep the best episodes for films; yields disk errors, which affect only the films."""
