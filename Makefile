@@ -51,7 +51,7 @@ GAME := $(if $(WORLD),world-$(WORLD)-$(or $(ROOMS),30))
 export RLAIF_ROM := $(if $(GAME),$(or $(value DATA_DIR),var)/worlds/$(GAME)/world.gbc,$(value ROM))
 export RLAIF_DATA_DIR := $(value DATA_DIR)
 TRAINED := $(or $(GAME),cartridge)-$(if $(ARM),$(ARM)-)$(or $(SEED),1)
-export RLAIF_POLICY := $(or $(value RUN),$(if $(GAME),$(TRAINED)))
+export RLAIF_POLICY := $(or $(value RUN),$(if $(GAME)$(ARM)$(SEED),$(TRAINED)))
 unexport ROM DATA_DIR RUN
 ROM_OPTION := $${RLAIF_ROM:+"--rom=$$RLAIF_ROM"}
 ROM_PATH_OPTION := $${RLAIF_ROM:+"--rom-path=$$RLAIF_ROM"}
@@ -133,7 +133,7 @@ train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (
 play-trained: $(VENV)/.ready ## Show a trained policy in a window (RUN=…; ARGS="--number 3"; ARGS=--help)
 	@$(BIN)/rlaif evaluate --show $(ROM_OPTION) $(ARGS) $(POLICY)
 
-evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends with JSON (EPISODES=64 RUN=… WORLD=7; ARGS=--random)
+evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends with JSON (EPISODES=64 RUN=… or SEED=1 ARM=… WORLD=7; ARGS=--random)
 	@$(BIN)/rlaif evaluate --episodes $(or $(EPISODES),64) $(ROM_OPTION) $(ARGS) $(POLICY)
 
 film-trained: $(VENV)/.ready ## Film the best of some episodes of a trained policy (RUN=…; ARGS="--out FILE")

@@ -170,6 +170,22 @@ def test_a_control_is_a_run_of_its_own_without_the_reward_of_the_judges(tmp_path
     assert plain.keys().isdisjoint(chosen)
 
 
+@pytest.mark.parametrize(
+    ("given", "run"),
+    [
+        (["SEED=2"], ["--", "cartridge-2"]),
+        (["ARM=options"], ["--", "cartridge-options-1"]),
+        (["WORLD=7", "SEED=2"], ["--", "world-7-30-2"]),
+        (["SEED=2", "RUN=other"], ["--", "other"]),
+        ([], ["--episodes", "64"]),
+    ],
+)
+def test_a_run_of_train_cartridge_is_evaluated_by_the_same_variables(tmp_path, given, run):
+    clone = Clone(tmp_path / "clone", is_set_up=True)
+    clone.make("evaluate-trained", *given)
+    assert clone.calls()[0][0][-2:] == run
+
+
 def test_settings_of_another_python_and_of_pip_do_not_reach_the_set_up(fresh):
     ignored = {
         "PIP_USER": "1", "PIP_TARGET": "/t", "PIP_PREFIX": "/p", "PIP_ROOT": "/r",
