@@ -156,7 +156,9 @@ def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> 
             lines.append(f"  lost      {last.env_steps - saved.env_steps:,} steps after it")
     lines += [f"  left      {each}" for each in left]
     if state.finished is None and state.status == "stopped":
-        lines.append(f"  resume    rlaif train --run-id {state.run_id}")
+        lines.append(
+            f"  resume    rlaif train --run-id {state.run_id}, with the other options as now"
+        )
     return "\n".join(lines)
 
 
@@ -206,7 +208,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         action="store_true",
         help="Write the run's messages as JSON lines instead of progress.",
     )
-    parser.add_argument("--resume", action="store_true", help="Resume the newest run.")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="Resume the newest run, with the other options as given now, such as --mode.",
+    )
     options = Options(parser, TrainerSettings)
     arguments = parser.parse_args(argv)
     settings = options.load(arguments, log_format="text", log_level="error")
