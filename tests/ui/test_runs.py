@@ -46,6 +46,7 @@ async def test_two_runs_are_compared(
     assert "run-1" in newest
     assert "TRAINER_PPO_LEARNING_RATE=0.001" in newest
     assert "TRAINER_SEED" not in newest, "the same in both"
+    assert "last report 1 h" in newest, "no trainer reports it as its current run"
     assert all(each in first for each in ("slow", "baseline", "A control."))
     assert await chromium.evaluate(SETTINGS) == ["TRAINER_PPO_LEARNING_RATE0.0010.0003"]
     found = "document.querySelector('.differences tbody tr').textContent"

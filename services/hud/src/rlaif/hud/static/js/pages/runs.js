@@ -56,7 +56,7 @@ function row(app, run, index, runs, changed, described) {
   return h("tr", {},
     h("th", { scope: "row" }, box, h("a", { href: `/?run=${run.run_id}` }, run.name ?? run.run_id), run.name ? h("small", {}, h("code", {}, run.run_id)) : null, run.tags.length ? h("small", { class: "reported" }, ...listed(run.tags)) : null, run.note ? h("small", { class: "reported" }, run.note) : null,
       h("button", { type: "button", class: "copy", "aria-label": `Name, note and tags of ${run.run_id}`, onclick: () => describe(app, run, described) }, "edit")),
-    cell("State", now?.run_id === run.run_id ? now.status : run.last_at ? `last report ${ago(run.last_at)}` : "not running"),
+    cell("State", ...(now?.run_id === run.run_id ? [now.status] : run.last_at ? ["last report ", ago(run.last_at)] : ["not running"])),
     cell("Game", h("code", {}, run.game ?? "—")), cell("Seed", figure("seed", count(run.seed).replaceAll(",", ""))),
     cell("Started", run.started_at ? ago(run.started_at) : "—"), cell("Steps", figure("env_step", compact(run.env_step))), cell("Milestones per episode", figure("milestones", decimal(run.milestones))),
     cell("Settings that differ", run.settings ? h("span", { class: "reported" }, ...listed(Object.entries(run.settings).map(([name, value]) => h("code", {}, `${name}=${value}`)))) : "not reported"));
