@@ -104,6 +104,19 @@ def game_of(settings: TrainerSettings) -> str | None:
         return None  # the process of the run reports it
 
 
+def continues(record: RunRecord, settings: TrainerSettings) -> bool:
+    """Whether a service with these settings may resume the run by itself.
+
+    It resumes neither an evaluation, nor a run of another game, nor, unless its own mode is
+    `quest`, one of `rlaif train --mode quest`.
+    """
+    mode = record.overrides.get("mode", settings.mode)
+    if record.mode == "evaluation" or (record.mode == "quest") != (mode == "quest"):
+        return False
+    is_own = bool({"rom_path", "worlds"} & record.overrides.keys())
+    return is_own or record.game is None or game_of(settings) in (record.game, None)
+
+
 def _stored(settings: TrainerSettings) -> str:
     """By flat names, which do not depend on the blocks of a version."""
     values = flat_values(settings)

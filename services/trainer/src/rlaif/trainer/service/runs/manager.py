@@ -26,6 +26,7 @@ from rlaif.trainer.run_folder.record import (
     RunRecord,
     UnreadableRunError,
     check_newest,
+    continues,
     list_runs,
     new_run_id,
     record_path,
@@ -136,7 +137,7 @@ class RunManager:
             return
         # A new run in its place would start from scratch, despite the existing training.
         check_newest(self._data_dir)
-        known = [record for record in self.on_disk() if record.mode != "evaluation"]
+        known = [record for record in self.on_disk() if continues(record, self._settings)]
         if known and known[0].finished is not None:
             logger.info(
                 "the newest run is finished: start another one by POST /api/v1/runs",
