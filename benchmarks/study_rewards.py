@@ -89,6 +89,8 @@ from rlaif.trainer.evaluation.result import EvaluatedEpisode
 from rlaif.trainer.learner import saving
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
+from rlaif.trainer.learner.start import POWER_ON_SHARE
+from rlaif.trainer.learner.training import TRIAL_STEPS
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.start import POWER_ON as RUN_START
 from rlaif.trainer.rewards.learned.reward_models import check_reward_model
@@ -272,7 +274,7 @@ class Study:
         )
         game = settings.game
         if run.arm.endswith(DEMONSTRATIONS):
-            course = {"path": demonstrated(data / SEARCH, game), "power_on": 0.5}
+            course = {"path": demonstrated(data / SEARCH, game), "power_on": POWER_ON_SHARE}
             settings = settings.model_copy(update={"curriculum": CurriculumSettings(**course)})
         else:
             game = game.model_copy(update={"initial_state_paths": starts(data / SEARCH)})
@@ -436,7 +438,7 @@ def demonstrated(folder: Path, game: GameSettings) -> Path:
     """Build the demonstrations of the search, as a run of the demo does, unless they are there."""
     found = folder / f"demonstrations-{game.reward_preset}"
     if not library.exists(found):
-        settings = BuildSettings(game, count=1, max_trial_steps=20_000)
+        settings = BuildSettings(game, count=1, max_trial_steps=TRIAL_STEPS)
         build([folder / TREE], found, settings, say)
     return found
 

@@ -41,18 +41,18 @@ def test_a_search_on_the_game_is_told_with_every_find_and_what_it_came_out_of(ru
         search.close()
     again = QuestSearch(run)
     try:
-        told = again.figures()
+        report = again.figures()
     finally:
         again.close()
     with read_tree(tmp_path / SEARCH_FOLDER / TREE) as tree:
-        nodes = {node.node: node for node in told.tree}
+        nodes = {node.node: node for node in report.tree}
         assert all(number in tree for number in nodes)
-    assert told.marks == sum(len(node.marks) + node.marks_left_out for node in told.tree) > 0
-    assert told.tree_left_out == 0
-    assert told.workers == 1, "the process of the run plays itself"
-    assert all(node.parent is None or node.parent in nodes for node in told.tree)
-    assert max(node.level for node in told.tree) == told.level
-    assert not [mark for node in told.tree for mark in node.marks if mark.startswith("treasure:")]
+    assert report.marks == sum(len(node.marks) + node.marks_left_out for node in report.tree) > 0
+    assert report.tree_left_out == 0
+    assert report.workers == 1, "the training process is the only worker"
+    assert all(node.parent is None or node.parent in nodes for node in report.tree)
+    assert max(node.level for node in report.tree) == report.level
+    assert not [mark for node in report.tree for mark in node.marks if mark.startswith("treasure:")]
 
 
 def test_what_a_search_plays_is_captured_up_to_its_quota_under_ids_that_training_never_uses(run):

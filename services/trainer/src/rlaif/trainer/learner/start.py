@@ -13,7 +13,7 @@ from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.quest_record import DEMONSTRATIONS_FOLDER
 from rlaif.trainer.settings import TrainerSettings
 
-_POWER_ON = 0.5
+POWER_ON_SHARE = 0.5
 """Share of play from power-on if the curriculum is built while the run explores."""
 
 
@@ -58,7 +58,7 @@ def with_curriculum(settings: TrainerSettings, directory: Path) -> TrainerSettin
         library.read(directory / DEMONSTRATIONS_FOLDER, library.identity_of(settings.game))
     except library.DemonstrationsError:
         folder = None
-    curriculum = settings.curriculum.model_copy(update={"path": folder, "power_on": _POWER_ON})
+    curriculum = settings.curriculum.model_copy(update={"path": folder, "power_on": POWER_ON_SHARE})
     return settings.model_copy(update={"curriculum": curriculum})
 
 

@@ -44,7 +44,7 @@ from rlaif.trainer.settings.run import is_learned
 
 logger = logging.getLogger(__name__)
 
-_TRIAL_STEPS = 20_000
+TRIAL_STEPS = 20_000
 """Limit for the minimization of a part during training; takes some seconds."""
 
 _WORLD_SECONDS = 3.0
@@ -206,7 +206,7 @@ class Training:
                 self._run.directory,
                 count=1,
                 processes=0,
-                max_trial_steps=_TRIAL_STEPS,
+                max_trial_steps=TRIAL_STEPS,
             )
 
     def _open_search(self) -> Search:

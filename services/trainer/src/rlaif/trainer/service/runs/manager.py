@@ -137,14 +137,14 @@ class RunManager:
             return
         # A new run in its place would start from scratch, despite the existing training.
         check_newest(self._data_dir)
-        known = [record for record in self.on_disk() if continues(record, self._settings)]
-        if known and known[0].finished is not None:
+        known = next((each for each in self.on_disk() if continues(each, self._settings)), None)
+        if known is not None and known.finished is not None:
             logger.info(
                 "the newest run is finished: start another one by POST /api/v1/runs",
-                extra={"run_id": known[0].run_id, "reason": known[0].finished},
+                extra={"run_id": known.run_id, "reason": known.finished},
             )
             return
-        await self.start(known[0].run_id if known else None)
+        await self.start(None if known is None else known.run_id)
 
     async def start(
         self, run_id: str | None = None, overrides: Mapping[str, Any] | None = None

@@ -240,10 +240,11 @@ class RunState:
     @property
     def learning_issue(self) -> str | None:
         """Why the last iteration updated nothing or without its demonstrations; None if neither."""
-        if self.last is not None and self.last.not_learned is not None:
-            return f"run {self.run_id} plays but does not learn: {self.last.not_learned}"
-        if self.last is not None and self.last.not_built is not None:
-            return f"run {self.run_id} learns without new demonstrations: {self.last.not_built}"
+        last = self.last
+        if last is not None and last.not_learned is not None:
+            return f"run {self.run_id} plays but does not learn: {last.not_learned}"
+        if last is not None and last.not_built is not None:
+            return f"run {self.run_id} learns without new demonstrations: {last.not_built}"
         return None
 
     @property
