@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +20,12 @@ Start = Callable[[str], Awaitable[Child]]
 
 
 @pytest.fixture
-def stack(tmp_path: Path) -> Stack:
+def stack(tmp_path: Path) -> Iterator[Stack]:
     """The real stack, with its objects in SeaweedFS."""
     (tmp_path / "s3").mkdir()
     (tmp_path / "s3" / "filer.db").touch()
     with Ports() as ports:
-        return plan(Options(tmp_path), ports)
+        yield plan(Options(tmp_path), ports)
 
 
 @pytest.fixture

@@ -31,10 +31,10 @@ async def running(spec: ChildSpec) -> AsyncIterator[Child]:
 
 async def test_a_part_that_is_not_ready_is_up(tmp_path):
     with Ports() as ports:
-        stack = plan(Options(tmp_path), ports)
-    [exporter] = [spec for spec in stack.services if spec.name == "exporter"]
-    async with running(exporter), httpx.AsyncClient() as client:
-        assert (await client.get(f"{exporter.where}/readyz")).status_code == 503
+        services = plan(Options(tmp_path), ports).services
+        [exporter] = [spec for spec in services if spec.name == "exporter"]
+        async with running(exporter), httpx.AsyncClient() as client:
+            assert (await client.get(f"{exporter.where}/readyz")).status_code == 503
 
 
 @pytest.mark.skipif(
@@ -46,15 +46,15 @@ async def test_the_documented_commands_break_and_mend_the_mock_in_a_demo(tmp_pat
     (tmp_path / "var").mkdir()
     with Ports() as ports:
         servers = plan(Options(tmp_path / "var"), ports).servers
-    [mock] = [spec for spec in servers if spec.name == "mock-llm"]
-    commands = commands.replace("127.0.0.1:8085", mock.where.removeprefix("http://"))
-    async with running(mock), httpx.AsyncClient(base_url=mock.where) as client:
-        assert (await client.put("/faults", json={"spec": ""})).status_code == 401
-        shell = await asyncio.create_subprocess_exec(
-            "bash", "-ec", commands, cwd=tmp_path, stdout=PIPE, stderr=PIPE
-        )
-        _, errors = await shell.communicate()
-        assert (shell.returncode, errors) == (0, b"")
+        [mock] = [spec for spec in servers if spec.name == "mock-llm"]
+        commands = commands.replace("127.0.0.1:8085", mock.where.removeprefix("http://"))
+        async with running(mock), httpx.AsyncClient(base_url=mock.where) as client:
+            assert (await client.put("/faults", json={"spec": ""})).status_code == 401
+            shell = await asyncio.create_subprocess_exec(
+                "bash", "-ec", commands, cwd=tmp_path, stdout=PIPE, stderr=PIPE
+            )
+            _, errors = await shell.communicate()
+            assert (shell.returncode, errors) == (0, b"")
 
 
 def test_every_documented_write_brings_its_token():

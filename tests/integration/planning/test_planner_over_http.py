@@ -5,7 +5,6 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import cast
 
 import pytest
 
@@ -65,32 +64,39 @@ async def replies_of(planner: Planner, number: int) -> list[PlannerReply]:
 @asynccontextmanager
 async def raw_server(answer: Serve) -> AsyncIterator[str]:
     """A server that reads a request and does what `answer` does."""
-
-    connections: set[asyncio.Task[None]] = set()
+    connections: dict[asyncio.Task[None], asyncio.WriteTransport] = {}
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connections.add(cast("asyncio.Task[None]", asyncio.current_task()))
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
             length = int(head.partition("content-length: ")[2].partition("\r")[0])
             await answer(Request(head, await reader.readexactly(length)), writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
-        except asyncio.CancelledError:  # with unread output
-            writer.transport.abort()
         finally:
             writer.close()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    # Not a coroutine, which would never run for a connection accepted just before the end.
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections[asyncio.create_task(handle(reader, writer))] = writer.transport
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
     try:
         port = server.sockets[0].getsockname()[1]
         yield f"http://127.0.0.1:{port}"
     finally:
         server.close()
-        for connection in connections:
-            connection.cancel()
+        await _turns()  # accepted connections reach `accept`
+        for task, transport in connections.items():
+            task.cancel()
+            transport.abort()
         await asyncio.gather(*connections, return_exceptions=True)
-        await asyncio.sleep(0)  # a closed transport lets go of its socket at the loop's next turn
+        await _turns()  # aborted transports close their sockets
+
+
+async def _turns() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
 
 
 def says(status: str, body: bytes, *headers: str) -> Serve:
