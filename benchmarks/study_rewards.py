@@ -108,13 +108,13 @@ ARMS = (
     "judges-novelty", "exchanged-novelty", "meaningless-novelty", "novelty",
     "judges-game", "exchanged-game",
     "judges-novelty-demonstrations", "exchanged-novelty-demonstrations",
-    "novelty-demonstrations", "game-demonstrations",
+    "novelty-demonstrations", "game-demonstrations", "meaningless-novelty-demonstrations",
 )  # fmt: skip
 PLAN = (
     (("judges", "exchanged", "game"), range(1, 13)),
     (("judges-novelty", "exchanged-novelty", "meaningless-novelty", "novelty"), range(1, 13)),
     (("judges-game", "exchanged-game"), range(1, 13)),
-    (ARMS[-4:], range(1, 13)),
+    (ARMS[-5:], range(1, 13)),
     (("judges-potential", "judges-stable", "meaningless", "random", "nothing"), range(1, 7)),
 )
 DECISIONS = 150_000
@@ -148,6 +148,7 @@ _COMPARED = (
     ("judges-game", "game"), ("judges-game", "exchanged-game"),
     ("judges-game", "judges-novelty"),
     ("judges-novelty-demonstrations", "exchanged-novelty-demonstrations"),
+    ("judges-novelty-demonstrations", "meaningless-novelty-demonstrations"),
     ("judges-novelty-demonstrations", "novelty-demonstrations"),
     ("judges-novelty-demonstrations", "game-demonstrations"),
     ("judges-novelty-demonstrations", "judges-novelty"), ("game-demonstrations", "game"),
