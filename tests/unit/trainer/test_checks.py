@@ -55,6 +55,7 @@ def test_a_tracker_that_is_not_installed_is_told_before_the_run(
     [
         ({"policy": "cnn", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
         ({"actions": "macros", "policy": "cnn"}, "TRAINER_ACTIONS is macros, but POLICY is cnn"),
+        ({"mode": "quest"}, "TRAINER_MODE is quest"),
     ],
 )
 def test_a_policy_that_cannot_be_trained_so_is_told(

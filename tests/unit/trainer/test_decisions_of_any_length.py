@@ -92,28 +92,6 @@ def test_advantages_are_the_weighted_sum_of_the_errors_ahead(seed: int):
             assert found[t, n] == pytest.approx(expected, abs=1e-4)
 
 
-@given(SEEDS)
-@settings(max_examples=30, deadline=None)
-def test_a_way_in_one_decision_is_worth_what_it_is_worth_in_many(seed: int):
-    """With lambda 1 and no critic only the time to the rewards counts, not who chose how often."""
-    rng = np.random.default_rng(seed)
-    steps = int(rng.integers(2, 12))
-    earned = rng.normal(size=steps)
-    zeros = np.zeros((steps, 1), dtype=np.float32)
-    ended = np.zeros((steps, 1), dtype=bool)
-    ended[-1] = True
-    short = advantages(
-        earned[:, None].astype(np.float32), zeros, zeros, ended,
-        gamma=discounts(np.full((steps, 1), 4, dtype=np.int32), GAMMA), lam=1.0,
-    )  # fmt: skip
-    inside = sum(discount_of(4 * k, GAMMA) * reward for k, reward in enumerate(earned))
-    long = advantages(
-        np.array([[inside]], dtype=np.float32), zeros[:1], zeros[:1], ended[-1:],
-        gamma=discounts(np.array([[4 * steps]], dtype=np.int32), GAMMA), lam=1.0,
-    )  # fmt: skip
-    assert short[0, 0] == pytest.approx(long[0, 0], abs=1e-4)
-
-
 def shaped_by_definition(trans: Transitions) -> np.ndarray:
     """gamma^(frames / 4) P' - P, decision by decision, P counted as the module's text says."""
     steps, envs = trans.terminated.shape

@@ -69,10 +69,6 @@ def test_standing_still_is_a_matter_of_time_whatever_a_step_is():
     assert charged == {2: 120, 4: 120, 16: 128}
 
 
-def test_rupees_grow_back_so_the_default_pays_nothing_for_them(ledger: EpisodeRewards):
-    assert paid(ledger, rupees=999) == {}
-
-
 def test_keys_pay_above_the_most_that_their_dungeon_has_seen(ledger: EpisodeRewards):
     one, two = bytes([1] * 12), bytes([1, 2] + [1] * 10)
     other = bytes([1, 1, 2] + [1] * 9)

@@ -127,10 +127,6 @@ def test_following_suggestions_is_a_part_of_its_own_and_the_parts_still_sum_to_t
     assert tally.reward_parts["guidance"] == pytest.approx(0.1)
 
 
-def test_without_a_planner_there_is_no_such_part():
-    assert "guidance" not in rewards().learn_from(Play().iteration()).statistics
-
-
 def test_one_version_pays_for_a_whole_iteration_and_is_recorded():
     of, play = rewards(), Play()
     offer(of, 1)

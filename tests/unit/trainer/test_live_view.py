@@ -65,8 +65,9 @@ PAID = tuple(0.1 * number - 1 for number in range(BINS))
         (None, (None, None, None)),
         (Opinion(version=4, potential=-0.25, rises=PAID), (4, -0.25, PAID)),
         (Opinion(version=4, potential=0.5, rises=None), (4, 0.5, None)),
+        (Opinion(version=4, potential=None, rises=None), (4, None, None)),
     ],
-    ids=["no reward model", "one that pays a potential", "one that pays otherwise"],
+    ids=["no reward model", "a potential", "another reward", "unknown"],
 )
 async def test_each_picture_comes_with_what_its_state_is_worth(tmp_path, opinion, told):
     slot = ScreenFile.create(tmp_path / "1.rgb")

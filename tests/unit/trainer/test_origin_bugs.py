@@ -88,13 +88,6 @@ def test_an_essence_in_a_dungeon_set_its_flag_before_the_boss_was_compared(game:
     assert paid == pytest.approx({"event": 2.0, "essence": 10.0}), "boss and essence in one step"
 
 
-def test_death_cost_nothing(game: Any):
-    game.poke("wLinkHealth", 0)
-    paid = game.step()
-    assert paid["death"] == -2.0
-    assert paid["damage"] < 0
-
-
 def test_keys_were_read_in_heros_cave_alone(game: Any):
     for dungeon in range(12):
         game.poke("wDungeonSmallKeys", 1, offset=dungeon)

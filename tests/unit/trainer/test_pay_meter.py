@@ -5,7 +5,7 @@ import pytest
 
 from rlaif.trainer.play.config import PayingModel
 from rlaif.trainer.play.followers.pay_meter import PayMeter
-from rlaif.trainer.run_folder.live_files import BIN_SECONDS, BINS, Opinion, ScreenFile
+from rlaif.trainer.run_folder.live_files import BIN_SECONDS, BINS
 
 GAMMA, WEIGHT, WIDTH = 0.999, 10.0, 4
 
@@ -87,21 +87,3 @@ def test_a_model_that_answers_nonsense_leaves_the_next_one_able_to_pay():
     right = meter.read()
     assert right is not None
     assert sum(right.rises or ()) < -0.1
-
-
-@pytest.mark.parametrize(
-    "opinion",
-    [
-        None,
-        Opinion(version=2, potential=None, rises=None),
-        Opinion(version=7, potential=-0.25, rises=tuple(float(n) for n in range(BINS))),
-    ],
-    ids=["no model", "unknown", "known"],
-)
-def test_an_opinion_travels_with_its_picture(tmp_path, opinion):
-    writer = ScreenFile.create(tmp_path / "screen.rgb")
-    pixels = np.zeros((144, 160, 3), dtype=np.uint8)
-    writer.write(pixels, env_step=5, place=(0, 1, 2, 3), rooms_visited=1, opinion=opinion)
-    picture = ScreenFile(tmp_path / "screen.rgb").read()
-    assert picture is not None
-    assert picture.opinion == opinion

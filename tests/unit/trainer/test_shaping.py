@@ -123,18 +123,6 @@ def test_the_rises_of_an_episode_are_those_of_its_potential_until_its_last_known
     assert rises[30:].sum() == pytest.approx(WEIGHT * float(second[0]), abs=1e-5)
 
 
-def test_a_truncated_step_bootstraps_from_its_final_observation():
-    rng = np.random.default_rng(5)
-    observations, terminated, truncated = play([4], rng, truncate_last=True)
-    (part,) = fragments(observations, terminated, truncated, 4, rng)
-    model = Linear(1)
-    shaping = shaped(PotentialShaper(gamma=GAMMA, weight=1.0), part, model)
-    start = model(observations[0])[0]
-    final = model(part.final_observations)[0]
-    expected = GAMMA * (final - start) - (model(observations[3])[0] - start)
-    assert shaping[3, 0] == pytest.approx(expected, abs=1e-6)
-
-
 def test_a_runner_that_was_started_anew_is_not_given_the_old_potentials():
     rng = np.random.default_rng(8)
     model = Linear(2)
@@ -291,19 +279,6 @@ def test_an_episode_is_paid_how_far_it_rose_above_its_start(path: Path, size: in
     paid = climb(path, size=size)
     assert (paid >= 0).all(), "the reward is never negative"
     assert paid.sum() == pytest.approx(WEIGHT * (max(path) - path[0]), abs=1e-5)
-
-
-@given(path=PATHS, detour=PATHS, at=st.integers(0, 39))
-def test_a_detour_through_states_no_higher_changes_nothing(path: Path, detour: Path, at: int):
-    at = min(at, len(path) - 1)
-    below = [min(each, max(path[: at + 1])) for each in detour]
-    around = [*path[: at + 1], *below, *path[at:]]
-    assert climb(around).sum() == pytest.approx(climb(path).sum(), abs=1e-5)
-
-
-@given(path=PATHS, rounds=st.integers(1, 5))
-def test_a_loop_is_paid_once_however_often_it_is_walked(path: Path, rounds: int):
-    assert climb(path * rounds).sum() == pytest.approx(climb(path).sum(), abs=1e-5)
 
 
 @given(path=PATHS, deaths=st.sets(st.integers(0, 38)))
