@@ -1,8 +1,7 @@
 """Milestones and rooms per episode in the first minutes of `make demo`, by seed.
 
-    python benchmarks/demo_minutes.py                       three seeds, 15 minutes each
-    python benchmarks/demo_minutes.py --seeds 4 --minutes 5
-    python benchmarks/demo_minutes.py --rewards default,judges      both at the same time
+    python benchmarks/demo_minutes.py       three seeds of 15 minutes, both kinds of rewards
+    python benchmarks/demo_minutes.py --seeds 4 --minutes 5 --rewards judges
 
 Each seed and each kind of rewards is a pipeline as `make demo REWARDS=…` starts it. At the end the
 HUD's history is read (`GET /api/v1/history`).
@@ -31,7 +30,7 @@ from typing import Any
 
 from outcome import HERE, finish, machine, parser_of, write_csv
 
-from rlaif.local.stack import REWARDS
+from rlaif.local.rewards import REWARDS
 from rlaif.testing.pipeline import Pipeline
 
 BARS = {"reached": 1.0, "rooms": 4.0}
@@ -131,7 +130,7 @@ def main() -> int:
     parser = parser_of(__doc__)
     add = parser.add_argument
     add("--seeds", type=listed(int), default=[1, 2, 3], help="with commas between [1,2,3]")
-    add("--rewards", type=listed(str), default=["default"], help=f"of {', '.join(REWARDS)}")
+    add("--rewards", type=listed(str), default=list(REWARDS), help=f"of {', '.join(REWARDS)}")
     add("--minutes", type=float, default=15.0)
     add("--data-dir", type=Path, default=Path("var/demo_minutes"))
     add("--out", type=Path, default=HERE / "results" / "demo_minutes")

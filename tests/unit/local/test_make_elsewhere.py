@@ -161,10 +161,10 @@ def test_the_port_of_the_page_is_one_word(tmp_path):
 
 def test_a_control_is_a_run_of_its_own_without_the_reward_of_the_judges(tmp_path):
     clone = Clone(tmp_path / "clone", is_set_up=True)
-    clone.make("demo", "CONTROL=1", "REWARDS=judges")
+    clone.make("demo", "CONTROL=1", "REWARDS=game")
     clone.make("demo")
     (called, control), (_, plain) = clone.calls()
-    assert called == ["demo", "--rewards=judges"]
+    assert called == ["demo", "--rewards=game"]
     chosen = {"TRAINER_RUN_ID": "control", "TRAINER_SHAPING_WEIGHT": "0"}
     assert control.items() >= chosen.items()
     assert plain.keys().isdisjoint(chosen)

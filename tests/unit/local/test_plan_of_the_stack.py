@@ -64,13 +64,14 @@ def test_every_part_listens_on_this_machine_only_and_on_a_port_of_its_own(home):
         assert stack.urls[spec.name].endswith(f":{spec.command[-1]}")
 
 
-def test_a_demo_with_the_judges_rewards_has_those_of_the_study(home):
-    trainer = settings(planned(Options(home.root, rewards="judges")), "trainer")
-    assert (trainer["TRAINER_REWARD_PRESET"], trainer["TRAINER_SHAPING_MODE"]) == (
-        "novelty",
-        "height",
-    )
-    assert "TRAINER_REWARD_PRESET" not in settings(planned(Options(home.root)), "trainer")
+def test_the_rewards_are_those_chosen_and_else_those_of_the_environment(home, environment):
+    def preset(rewards: str | None = None) -> str:
+        trainer = settings(planned(Options(home.root, rewards=rewards)), "trainer")
+        return trainer["TRAINER_REWARD_PRESET"]
+
+    assert (preset(), preset("game")) == ("novelty", "default")
+    environment.setenv("TRAINER_REWARD_PRESET", "seed")
+    assert (preset(), preset("game")) == ("seed", "default")
 
 
 def test_services_find_the_servers_and_share_the_token_for_writes(home):

@@ -32,7 +32,8 @@ from rlaif.local.places import (
     PortBusyError,
     Ports,
 )
-from rlaif.local.stack import REWARDS, WORLDS, Options, Stack, plan
+from rlaif.local.rewards import REWARDS
+from rlaif.local.stack import WORLDS, Options, Stack, plan
 from rlaif.local.supervisor import LoopTimeoutError, Supervisor
 from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.storage.ports import StorageError
@@ -177,9 +178,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--rewards",
         choices=tuple(REWARDS),
-        default="default",
-        help="judges: no hand-made rewards for items and events, but those of the judges and a "
-        "bonus for new places (default: hand-made rewards and the judges' potential)",
+        help="judges: the judges' reward model and a bonus for new places; game: hand-made rewards "
+        "for items, events and new places, and the reward model's potential (default: those of the "
+        "newest run in the data directory, else judges, or game if the mock LLM does not know "
+        "the ROM)",
     )
     parser.add_argument("--once", action="store_true", help=f"the same as --loops {_ONCE_LOOPS}")
     parser.add_argument(

@@ -14,6 +14,7 @@ import httpx
 from rlaif.local.administrator import administered
 from rlaif.local.child import STOP_SECONDS, ChildSpec
 from rlaif.local.places import HOST, DataDirectory, PortBusyError, Ports, Secrets
+from rlaif.local.rewards import REWARDS, default_rewards
 from rlaif.servers.identities import ADMIN, IDENTITIES, nats_users
 from rlaif.servers.nats_server import NatsServerRecipe, find_nats_server
 from rlaif.servers.seaweedfs import (
@@ -82,23 +83,16 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
     "reward-model": {"REWARD_MODEL_SIMPLE_MARGIN": "-0.1"},
 }
 
-REWARDS: dict[str, dict[str, str]] = {
-    "default": {},
-    "judges": {"TRAINER_REWARD_PRESET": "novelty", "TRAINER_SHAPING_MODE": "height"},
-}
-"""Rewards of a demo: hand-made ones and the judges' potential, or the judges' and a bonus for new
-places."""
-
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a user; None means the built-in cartridge, any port, or the mock LLM."""
+    """Options of a user; None means the built-in cartridge, any port, the mock LLM, default rewards."""
 
     data_dir: Path
     rom_path: Path | None = None
     hud_port: int | None = None
     llm_base_url: str | None = None
-    rewards: str = "default"
+    rewards: str | None = None
 
 
 @dataclass(frozen=True)
@@ -208,13 +202,16 @@ def _seaweed_ports(reserved: Ports) -> SeaweedPorts:
 
 
 def _shared_environment(secrets: Secrets, options: Options, urls: dict[str, str]) -> dict[str, str]:
-    environment = dict(os.environ) | {
+    trainer_dir = options.data_dir / "trainer"
+    default = default_rewards(trainer_dir, options.rom_path, options.llm_base_url)
+    environment = REWARDS[default] | dict(os.environ) | REWARDS.get(options.rewards or "", {})
+    environment |= {
         "NATS_MANAGE_STREAMS": "false",
         "RLAIF_API_TOKEN": secrets.api_token,
         "LLM_BASE_URL": options.llm_base_url or urls["mock-llm"],
         "HUD_JUDGE_URL": urls["judge"],
         "HUD_REWARD_MODEL_URL": urls["reward-model"],
-        "TRAINER_DATA_DIR": str(options.data_dir / "trainer"),
+        "TRAINER_DATA_DIR": str(trainer_dir),
         "WORLDS_DIR": str(options.data_dir / WORLDS),
         "PYTHONUNBUFFERED": "1",
         "PYTHONUTF8": "1",  # encoding of the logs, in any locale
@@ -231,7 +228,7 @@ def _shared_environment(secrets: Secrets, options: Options, urls: dict[str, str]
             environment["TRAINER_PLANNER_API_KEY"] = secrets.api_token
     if options.rom_path is not None:
         environment["ROM_PATH"] = str(options.rom_path)
-    return environment | REWARDS[options.rewards]
+    return environment
 
 
 def _nats_spec(home: DataDirectory, recipe: NatsServerRecipe) -> ChildSpec:

@@ -1,0 +1,32 @@
+"""Rewards of a demo: the judges', or hand-made ones."""
+
+import json
+from pathlib import Path
+
+REWARDS: dict[str, dict[str, str]] = {
+    "judges": {"TRAINER_REWARD_PRESET": "novelty", "TRAINER_SHAPING_MODE": "height"},
+    "game": {"TRAINER_REWARD_PRESET": "default", "TRAINER_SHAPING_MODE": "potential"},
+}
+"""`judges`: new heights of the reward model's potential, and a bonus for new places. `game`:
+hand-made rewards for items and events, the same bonus, and changes of the potential."""
+
+
+def default_rewards(trainer_dir: Path, rom_path: Path | None, llm_base_url: str | None) -> str:
+    """Name of the rewards of a demo whose user chose none.
+
+    Args:
+        trainer_dir: Folder of the runs. A demo goes on with the rewards of the newest one.
+        rom_path: None for the built-in cartridge.
+        llm_base_url: None for the mock LLM, whose expert knows the built-in cartridge and generated
+            worlds only.
+    """
+    if (trainer_dir / "runs").exists():
+        # Imported late, to keep the trainer's imports out of the start-up.
+        from rlaif.trainer.run_folder.record import list_runs
+
+        for run in list_runs(trainer_dir):
+            if run.mode not in ("evaluation", "quest"):
+                known = json.loads(run.settings).get("reward_preset")
+                return "judges" if known in ("judges", "novelty") else "game"
+    known_to_judges = rom_path is None or (rom_path.parent / "world.json").exists()
+    return "judges" if llm_base_url or known_to_judges else "game"
