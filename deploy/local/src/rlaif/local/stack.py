@@ -86,7 +86,7 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a user; None means the built-in cartridge, any port, the mock LLM, default rewards."""
+    """Options of a user; None means a default: built-in cartridge, any port, mock LLM."""
 
     data_dir: Path
     rom_path: Path | None = None
