@@ -120,7 +120,7 @@ $(if $(MAKELEVEL:0=),,$(if $(strip $(SLIPS)),$(warning no variable here and no s
 help: ## Show this help
 	@awk -F ':.*## ' "$$HELP" $(MAKEFILE_LIST)
 
-demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two loaded models; REWARDS=game: hand-made rewards; CONTROL=1 trains without judges; ROM=… plays yours, WORLD=7 ROOMS=60 a generated one)
+demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two loaded models; REWARDS=game adds hand-crafted rewards; CONTROL=1 trains without judges; ROM=… plays yours, WORLD=7 ROOMS=60 a generated one)
 	@$(WITHOUT_JUDGES) $(BIN)/rlaif demo $(DEMO)
 
 train: $(VENV)/.ready ## Train in the foreground, without the other services (ARGS="--mode epoch"; ARGS=--help)

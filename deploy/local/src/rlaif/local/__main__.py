@@ -178,10 +178,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--rewards",
         choices=tuple(REWARDS),
-        help="judges: the judges' reward model and a bonus for new places; game: hand-made rewards "
-        "for items, events and new places, and the reward model's potential (default: those of the "
-        "newest run in the data directory, else judges, or game if the mock LLM does not know "
-        "the ROM)",
+        help="judges: the judges' reward model and a bonus for new places; game: hand-crafted "
+        "rewards for items, events and new places, and the reward model's potential (default: "
+        "those of the newest run in the data directory, else judges, or game if the mock LLM does "
+        "not know the ROM)",
     )
     parser.add_argument("--once", action="store_true", help=f"the same as --loops {_ONCE_LOOPS}")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Rewards of a demo: the judges', or hand-made ones."""
+"""Rewards of a demo: the judges', or hand-crafted ones."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ REWARDS: dict[str, dict[str, str]] = {
     "game": {"TRAINER_REWARD_PRESET": "default", "TRAINER_SHAPING_MODE": "potential"},
 }
 """`judges`: new heights of the reward model's potential, and a bonus for new places. `game`:
-hand-made rewards for items and events, the same bonus, and changes of the potential."""
+hand-crafted rewards for items and events, the same bonus, and changes of the potential."""
 
 
 def default_rewards(trainer_dir: Path, rom_path: Path | None, llm_base_url: str | None) -> str:
