@@ -23,7 +23,7 @@ def test_a_new_demo_learns_from_the_judges(tmp_path):
 
 
 @pytest.mark.parametrize(("preset", "name"), [("novelty", "judges"), ("default", "game")])
-def test_a_demo_goes_on_with_the_rewards_of_its_newest_run(tmp_path, preset, name):
+def test_a_demo_keeps_the_rewards_of_its_newest_run(tmp_path, preset, name):
     run(tmp_path, "old", "novelty" if name == "game" else "default")
     run(tmp_path, "new", preset, hours=1)
     run(tmp_path, "trained-by-train-cartridge", "seed", mode="quest", hours=2)

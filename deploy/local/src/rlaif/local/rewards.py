@@ -15,7 +15,7 @@ def default_rewards(trainer_dir: Path, rom_path: Path | None, llm_base_url: str 
     """Name of the rewards of a demo whose user chose none.
 
     Args:
-        trainer_dir: Folder of the runs. A demo goes on with the rewards of the newest one.
+        trainer_dir: Folder of the runs. A demo keeps the rewards of the newest one.
         rom_path: None for the built-in cartridge.
         llm_base_url: None for the mock LLM, whose expert knows the built-in cartridge and generated
             worlds only.
