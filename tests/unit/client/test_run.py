@@ -77,6 +77,9 @@ def test_a_run_without_an_iteration_is_told_from_another_folder(folder, tmp_path
     (folder / "metrics.jsonl").unlink()
     with pytest.raises(ClientError, match="first iteration has not ended"):
         Run(folder).rows()
+    (folder / "metrics.jsonl").touch()  # resumed from its first step
+    with pytest.raises(ClientError, match="first iteration has not ended"):
+        Run(folder).rows()
     with pytest.raises(ClientError, match="is it the folder of a run"):
         Run(tmp_path.parent).rows()
 
@@ -198,3 +201,9 @@ def test_the_exit_code_of_status_says_whether_there_is_an_issue(page, monkeypatc
     assert "issue     judge: It is down." in capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["rlaif status", "--url", "http://127.0.0.1:1"])
     assert status.main() == 2
+
+
+def test_any_text_is_looked_up_as_the_id_of_a_run(page):
+    url, asked, _ = page
+    Run("my rün?", url).settings()
+    assert asked == ["/api/v1/runs/my%20r%C3%BCn%3F"]

@@ -86,3 +86,11 @@ def test_help_names_the_command_and_its_options(capsys):
         main(["--help"])
     assert stopped.value.code == 0
     assert "usage: rlaif inspect [-h] [--rom ROM]" in capsys.readouterr().out
+
+
+def test_the_option_rom_alone_names_the_game_to_inspect(tmp_path, rom_maker, capsys):
+    path = tmp_path / "game.gbc"
+    path.write_bytes(rom_maker(title=b"MY GAME"))
+    assert inspect(capsys, "--rom", path).startswith("ROM         MY GAME")
+    assert main([str(path), "--rom", str(path)]) == 2
+    assert "is no save state" in capsys.readouterr().err

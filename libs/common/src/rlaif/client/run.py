@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from rlaif.client.rest import DEFAULT_HUD, ClientError, get
 from rlaif.files.tables import json_lines
@@ -62,7 +63,10 @@ class Run:
                 raise ClientError(f"run {view['run_id']}: its first iteration has not ended")
             return [dict(_flat(point)) for point in view["points"]]
         with _of_folder(self.folder):
-            return list(json_lines(self.folder / "metrics.jsonl"))
+            rows = list(json_lines(self.folder / "metrics.jsonl"))
+        if not rows:  # the run was resumed from its first step
+            raise ClientError(f"{self.folder}: its first iteration has not ended")
+        return rows
 
     def settings(self) -> dict[str, str]:
         """The effective settings by variable, without secrets and machine-specific ones.
@@ -77,7 +81,7 @@ class Run:
             run_id = self.run
             if self._current:
                 run_id = self._get("history", wanted="run_id", points=2)["run_id"]
-            record = self._get(f"runs/{run_id}", wanted="provenance")
+            record = self._get(f"runs/{quote(run_id, safe='')}", wanted="provenance")
         if record.get("provenance") is None:
             raise ClientError(f"run {self.run} did not record its settings: it is of release 0.1.0")
         return dict(record["provenance"]["settings"])

@@ -20,17 +20,17 @@ def whole(minimum: int = 0, maximum: int = 2**31 - 1) -> Callable[[str], int]:
     return read
 
 
-def finite(*, above_zero: bool = False) -> Callable[[str], float]:
-    """A type for finite numbers, at least 0 or above 0."""
+def finite(*, above_zero: bool = False, maximum: float = 1e9) -> Callable[[str], float]:
+    """A type for numbers from 0, or above 0, to `maximum`."""
 
     def read(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             value = math.nan
-        if math.isfinite(value) and (value > 0 or (value == 0 and not above_zero)):
+        if 0 < value <= maximum or (value == 0 and not above_zero):
             return value
         bound = "above 0" if above_zero else "from 0"
-        raise argparse.ArgumentTypeError(f"{text!r} is no number {bound}")
+        raise argparse.ArgumentTypeError(f"{text!r} is no number {bound} to {maximum:,.0f}")
 
     return read

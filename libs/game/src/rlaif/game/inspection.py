@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rlaif.files.failures import command
+from rlaif.files.failures import CommandError, command
 from rlaif.game.description.describe import describe
 from rlaif.game.description.tile_marks import surroundings, tile_marks
 from rlaif.game.description.words import words_of
@@ -90,7 +90,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add = parser.add_argument
     add("file", type=Path, nargs="?", help="ROM or save state (default: the embedded game)")
-    add("--rom", type=Path, help="ROM of the save state (default: the embedded game)")
+    add(
+        "--rom",
+        type=Path,
+        help="ROM, of the save state if one is given (default: the embedded game)",
+    )
     add(
         "--allow-modified",
         action="store_true",
@@ -105,7 +109,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _lines(options: argparse.Namespace) -> Iterator[str]:
     file = options.file
     state_file = file if file is not None and _holds_state(file) else None
-    rom = options.rom if state_file else file
+    if file is not None and not state_file and options.rom is not None:
+        raise CommandError(f"{file} is no save state: --rom is the ROM of one; omit one of both")
+    rom = options.rom if file is None or state_file else file
     cartridge = load_cartridge(rom, allow_modified=options.allow_modified)
     modified = ", modified" if cartridge.is_modified else ""
     sha1 = hashlib.sha1(cartridge.data, usedforsecurity=False).hexdigest()

@@ -146,6 +146,8 @@ def evaluate(
 def main(argv: Sequence[str] | None = None) -> int:
     """Evaluate, show or film; returns the exit code."""
     options = _parser().parse_args(argv)
+    if options.recorded and options.policy is None:
+        raise CommandError("--recorded needs the id of the run whose episodes it films")
     try:
         if options.recorded:
             return _film_recorded(options)
@@ -319,19 +321,19 @@ def _parser() -> argparse.ArgumentParser:
         "for the shipped one); with --film the film (var/films/RUN.mp4); with --recorded the "
         "folder of the films (zelda_videos)")  # fmt: skip
     show = parser.add_argument_group("showing and filming")
-    add = show.add_argument
-    add("--show", action="store_true", help="play one episode and show it in a window")
+    add, one = show.add_argument, show.add_mutually_exclusive_group().add_argument
+    one("--show", action="store_true", help="play one episode and show it in a window")
     add("--number", type=whole(), default=0, help="episode to show, by its number; each has "
         "its own start state (default: %(default)s)")  # fmt: skip
-    add("--film", action="store_true", help="film the best of some episodes")
-    add("--recorded", type=whole(), default=0, metavar="N", help="film the N best episodes that "
-        "the run recorded in training, instead of playing new ones")  # fmt: skip
+    one("--film", action="store_true", help="film the best of some episodes")
+    one("--recorded", type=whole(1), default=0, metavar="N", help="film the N best episodes that "
+        "the run RUN recorded in training, instead of playing new ones")  # fmt: skip
     add("--format", choices=("mp4", "webp"), default="mp4", help="format of films without "
         "a file name (default: %(default)s)")  # fmt: skip
     add("--scale", type=whole(1, 16), default=3, help="screen pixels per game pixel "
         "(default: %(default)s)")  # fmt: skip
-    add("--speed", type=finite(), default=1.0, help="multiple of the console's speed; 0: unlimited "
-        "in a window (default: %(default)s)")  # fmt: skip
+    add("--speed", type=finite(maximum=1000), default=1.0, help="multiple of the console's speed; "
+        "0: unlimited in a window (default: %(default)s)")  # fmt: skip
     return parser
 
 

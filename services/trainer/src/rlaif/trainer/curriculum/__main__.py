@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from rlaif.files.failures import command
+from rlaif.files.failures import CommandError, command
 from rlaif.files.options import whole
+from rlaif.game.machine.cartridges import CartridgeError
 from rlaif.trainer.curriculum.building import NO_TRAJECTORY, BuildSettings, build
 from rlaif.trainer.curriculum.library import DemonstrationsError
 from rlaif.trainer.curriculum.minimization import MAX_TRIAL_STEPS
@@ -18,11 +19,12 @@ from rlaif.trainer.rewards.game.presets import RewardPreset
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.search.tree import TreeError
 from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.spreading import LostProcessError
 
 _NICENESS = 10
 
 
-@command("rlaif demonstrations")
+@command("rlaif demonstrations", CartridgeError)
 def main(arguments: list[str] | None = None) -> int:
     """Build the demonstrations; return 0, or another exit code after printing an error message."""
     options = _parser().parse_args(arguments)
@@ -41,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (TreeError, DemonstrationsError) as error:
         sys.stderr.write(f"{error}\n")
         return NO_TRAJECTORY
+    except LostProcessError as error:
+        raise CommandError(str(error), 1) from error
     return 0
 
 
