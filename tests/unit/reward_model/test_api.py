@@ -128,6 +128,11 @@ async def test_the_label_log_is_exported_line_by_line(client):
     assert all(line["used"] and line["manifest_sha256"] for line in lines)
 
 
+async def test_another_format_of_the_label_log_is_refused(client):
+    assert (await client.get("/labels/export?format=jsonl")).status_code == 200
+    assert (await client.get("/labels/export?format=parquet")).status_code == 422
+
+
 @pytest.mark.filterwarnings("ignore")
 async def test_preferences_and_labels_are_a_folder_that_hugging_face_reads(
     client, training, tmp_path, monkeypatch

@@ -1,8 +1,9 @@
 """REST routes of the export of labels and pairs, and of the training."""
 
 from collections.abc import Callable
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from rlaif.reward_model.api.problems import ready, stored
@@ -20,7 +21,11 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
     @router.get(
         "/labels/export", tags=["labels"], operation_id="export_labels", response_class=Response
     )
-    async def export_labels() -> Response:
+    async def export_labels(
+        format: Annotated[  # noqa: ARG001  # other values are refused
+            Literal["jsonl"], Query(description="`preferences/export` has Parquet files.")
+        ] = "jsonl",
+    ) -> Response:
         """Every score object with its provenance, used or not, as JSON lines."""
         return StreamingResponse(
             json_lines(ready(training()).entries()),
