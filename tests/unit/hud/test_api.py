@@ -82,6 +82,16 @@ async def test_the_state_of_a_fresh_hud_is_full_of_nulls(client: httpx.AsyncClie
     assert body["taken_at"] == "2026-11-20T12:00:00Z"
 
 
+async def test_the_issues_alone_are_those_of_the_state(
+    client: httpx.AsyncClient, state: HudState
+) -> None:
+    state.health.checked({"bus": "down", "store": None}, 0, NOON - timedelta(minutes=1))
+    state.refresh(NOON - timedelta(minutes=1))
+    found = (await client.get("/api/v1/issues")).json()["issues"]
+    assert [each["key"] for each in found] == ["hud: bus"]
+    assert found == (await client.get("/api/v1/state")).json()["issues"]
+
+
 async def test_there_is_no_screen_before_the_first_frame(client: httpx.AsyncClient) -> None:
     answer = await client.get("/api/v1/screen")
     assert answer.status_code == 404

@@ -108,14 +108,14 @@ async def test_a_trainer_without_a_run_is_not_called_starting(watch, services):
     assert snapshot.sentence(starting=102.0) == "the run is stopped"
 
 
-STATE = "http://hud/api/v1/state"
+ISSUES = "http://hud/api/v1/issues"
 
 
 async def test_issues_are_those_of_the_page(watch, services):
     issue = {"key": "judge: llm", "service": "judge", "description": "no answer"}
-    services.answers[STATE] = {"issues": [issue]}
+    services.answers[ISSUES] = {"issues": [issue]}
     assert await watch.issues() == {"judge: llm": "judge: no answer"}
-    services.answers[STATE] = {"issues": []}
+    services.answers[ISSUES] = {"issues": []}
     assert await watch.issues() == {}
 
 
@@ -130,9 +130,9 @@ NO_PAGE = [
 @pytest.mark.parametrize("answer", NO_PAGE)
 async def test_without_the_page_that_is_an_issue_and_the_last_ones_stay(watch, services, answer):
     issue = {"key": "judge: llm", "service": "judge", "description": "no answer"}
-    services.answers[STATE] = {"issues": [issue]}
+    services.answers[ISSUES] = {"issues": [issue]}
     await watch.issues()
-    services.answers = {STATE: answer} if answer else {}
+    services.answers = {ISSUES: answer} if answer else {}
     assert (await watch.issues()).keys() == {"judge: llm", "hud"}
 
 

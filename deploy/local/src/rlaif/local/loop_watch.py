@@ -116,11 +116,11 @@ class LoopWatch:
 
     async def issues(self) -> dict[str, str]:
         """Key → description of each issue on the page; while it is down, that and the last ones."""
-        state = await self._get("hud", "state")
-        if state is None or "issues" not in state:
+        found = await self._get("hud", "issues")
+        if found is None or "issues" not in found:
             return self._issues | {"hud": "hud does not respond"}
         self._issues = {
-            each["key"]: f"{each['service']}: {each['description']}" for each in state["issues"]
+            each["key"]: f"{each['service']}: {each['description']}" for each in found["issues"]
         }
         return self._issues
 

@@ -25,7 +25,7 @@ from rlaif.hud.read_model.history.views import (
 )
 from rlaif.hud.read_model.llm import CallsView, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.read_model.views import PaidStepsView, Snapshot, User
+from rlaif.hud.read_model.views import IssuesView, PaidStepsView, Snapshot, User
 from rlaif.hud.routes.stored import NO_STORE, unless_cached
 from rlaif.hud.routes.system import connected
 from rlaif.hud.upstream import Upstream, forwarding_router
@@ -47,6 +47,12 @@ def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
     async def get_state() -> Snapshot:
         """The whole content of the page at this time."""
         return state.snapshot(clock())
+
+    @router.get("/issues", operation_id="list_issues")
+    async def list_issues() -> IssuesView:
+        """What is wrong with the pipeline now; cheaper than the whole content of the page."""
+        state.refresh(clock())
+        return IssuesView(issues=state.health.issues)
 
     @router.get(
         "/screen",
