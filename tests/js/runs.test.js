@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { textOf } from "./document.js";
 
-import { differences, repeat, settings, unlisted } from "../../services/hud/src/rlaif/hud/static/js/pages/runs.js";
+import { comparedIn, differences, distinct, repeat, settings, unlisted } from "../../services/hud/src/rlaif/hud/static/js/pages/runs.js";
 
 const run = (id, settings) => ({ run_id: id, name: null, provenance: settings && { settings } });
 
@@ -24,6 +24,20 @@ test("runs are compared with the last one, and too few episodes give no interval
   assert.match(compared({ change: 1, low: 0.4, high: 1.6 }), /Those of slow.*run-13\.00 \(n = 30\)2\.00 \(n = 20\)\+1\.00 \(\+0\.40 to \+1\.60\)300 to 400/);
   assert.match(compared({ change: null, low: null, high: null }), /too few episodes/);
   assert.equal(differences(runs, []), false);
+});
+
+test("runs of one name are told apart by their ids", () => {
+  const runs = [{ run_id: "run-2", name: "slow" }, { run_id: "run-1", name: "slow" }, { run_id: "run-0", name: null }];
+  assert.deepEqual(distinct(runs).map(({ name }) => name), ["slow (run-2)", "slow (run-1)", null]);
+});
+
+test("an address compares known runs, each once and no more than there are styles", () => {
+  const runs = [..."abcdefgh"].map((id) => ({ run_id: id }));
+  const compared = (/** @type {string} */ text) => comparedIn(new URLSearchParams(text), runs).join("");
+  assert.equal(compared(""), "ab");
+  assert.equal(compared("compare=a,x,a,b"), "ab");
+  assert.equal(compared("compare=none"), "");
+  assert.equal(compared("compare=a,b,c,d,e,f,g"), "bcdefg");
 });
 
 test("a run that starts is named before it is in the list", () => {

@@ -18,7 +18,16 @@ const MOST = 6; // runs in a chart: as many as there are styles
 const HEADS = ["Run", "State", "Game", "Seed", "Started", "Steps", "Milestones per episode", "Settings that differ"];
 
 /** The runs that the address compares; by default the two newest. @param {any[]} runs */
-const chosen = (runs) => new URLSearchParams(location.search).get("compare")?.split(",").filter((id) => runs.some(({ run_id: known }) => known === id)) ?? runs.slice(0, 2).map(({ run_id: id }) => id);
+const chosen = (runs) => comparedIn(new URLSearchParams(location.search), runs);
+
+/** @param {URLSearchParams} query @param {any[]} runs @returns {string[]} */
+export function comparedIn(query, runs) {
+  const asked = new Set(query.get("compare")?.split(",") ?? runs.slice(0, 2).map(({ run_id: id }) => id));
+  return [...asked].filter((id) => runs.some(({ run_id: known }) => known === id)).slice(-MOST);
+}
+
+/** Runs of the same name get their ids into it: curves and columns are told apart by it. @param {any[]} runs */
+export const distinct = (runs) => runs.map((run) => (run.name && runs.some((other) => other !== run && other.name === run.name) ? { ...run, name: `${run.name} (${run.run_id})` } : run));
 
 /** @param {(runs: any[]) => void} changed @returns {import("../parts.js").Panel} */
 function list(changed) {
@@ -110,8 +119,8 @@ class Comparison {
       show(this.rest, whyNot(error, () => void this.ask(runs)));
     });
     if (!found || visit !== this.#visit) return; // meanwhile other runs were chosen
-    this.#past = new Map(ids.map((id, index) => [runs.find(({ run_id: known }) => known === id).name ?? id, found[index][0]]));
-    this.#origins = found.map(([, run]) => run);
+    this.#origins = distinct(found.map(([, run]) => run));
+    this.#past = new Map(ids.map((id, index) => [this.#origins[index].name ?? id, found[index][0]]));
     this.#differences = found.map(([, , difference]) => difference).filter(Boolean);
     this.#draw();
   }
