@@ -12,7 +12,7 @@ from rlaif.contracts.run_origin import RunProvenance
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder.metrics_log import FILE, MetricsLog, read
 from rlaif.trainer.run_folder.metrics_rows import STEP, Row
-from rlaif.trainer.run_folder.protocol import IterationDone, Started
+from rlaif.trainer.run_folder.protocol import EvaluationDone, IterationDone, Started
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.run_folder.trackers import PROJECT, tracker
 
@@ -32,6 +32,14 @@ def iterated(step: int) -> IterationDone:
         iteration=step // 100, env_steps=step, episodes=0, steps_per_second=9.0,
         segments_captured=0, segments_skipped=0, reward_parts={},
         learner={"mean_kl_loss": step / 1000},
+    )  # fmt: skip
+
+
+def evaluated(step: int) -> EvaluationDone:
+    return EvaluationDone(
+        evaluation_id="r-1-e0000", epoch=0, iteration=step // 100, fraction_mean=0.5,
+        return_mean=1.0, path="", env_steps=step, player="trained", episodes=4, milestones=3.5,
+        interval=(3.0, 4.0),
     )  # fmt: skip
 
 
@@ -60,12 +68,17 @@ def test_mlflow_has_settings_and_each_step_once_over_all_attempts(folder: Path) 
     )
     trained(folder, "mlflow", 0, 100, 200, 300)
     trained(folder, "mlflow", 200, 300, 400)
+    with closing(MetricsLog(folder, lambda _: None, [tracker("mlflow", RECORD, folder)])) as log:
+        log.send(Started(env_steps=400, iteration=4, restored_from=None))
+        log.send(evaluated(400))
     client = mlflow.MlflowClient((folder.parents[1] / "mlruns").as_uri())
     (run,) = client.search_runs([client.get_experiment_by_name(PROJECT).experiment_id])
     assert (run.info.run_name, run.info.status) == ("half rate", "FINISHED")
     assert len(run.data.params) == 150
     history = [(each.step, each.value) for each in client.get_metric_history(run.info.run_id, KL)]
     assert history == [(100, 0.1), (200, 0.2), (300, 0.3), (400, 0.4)]
+    (found,) = client.get_metric_history(run.info.run_id, "evaluation/milestones_iqm")
+    assert (found.step, found.value) == (400, 3.5), "a checkpoint is evaluated after a resumption"
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -62,7 +62,7 @@ class MetricsLog:
         self._send(message)
         if isinstance(message, Started):
             self._begin(message.env_steps)
-        elif (row := self._rows.row(message)) is not None:
+        if (row := self._rows.row(message)) is not None:
             self._add({TIME: round(self._clock(), 3)} | row)
 
     def close(self) -> None:

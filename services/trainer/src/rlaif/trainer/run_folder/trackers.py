@@ -31,20 +31,24 @@ class _Tracker:
         self._reached = 0
         self._run: Any = None
 
+    def _continue(self, step: int, reached: int) -> None:
+        """Take rows after `reached`; an evaluation of the checkpoint at `step` is new as well."""
+        self._reached = reached if reached > step else step - 1
+
     @property
     def _settings(self) -> dict[str, str]:
         origin = self._record.provenance
         return origin.settings if origin else {}
 
     def _new(self, rows: Sequence[Row]) -> list[Row]:
-        return [row for row in rows if row.get(STEP, 0) > self._reached]
+        return [row for row in rows if row.get(STEP, -1) > self._reached]
 
 
 class _Wandb(_Tracker):
     def begin(self, step: int, reached: int) -> None:
         import wandb
 
-        self._reached = max(step, reached)
+        self._continue(step, reached)
         chosen = {"WANDB_MODE", "WANDB_API_KEY"} & os.environ.keys()
         self._run = wandb.init(
             id=self._record.run_id,
@@ -73,7 +77,7 @@ class _MlFlow(_Tracker):
         from mlflow import MlflowClient
         from mlflow.entities import Param
 
-        self._reached = max(step, reached)
+        self._continue(step, reached)
         os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # needs no database
         here = (self._directory.parents[1] / "mlruns").resolve().as_uri()
         self._client = MlflowClient(os.environ.get("MLFLOW_TRACKING_URI", here))
