@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 import torch
+from pydantic import ValidationError
 
 from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.game.captures.capture import segment_id
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.reward_net import artifact
@@ -30,6 +32,14 @@ def wrong(tmp_path: Path, **values: Any) -> str:
     text = str(complaint.value)
     assert "\n" not in text
     return text
+
+
+def test_the_id_of_a_run_leaves_room_for_those_of_its_segments():
+    longest = "r" * 40
+    assert TrainerSettings(run_id=longest).run_id == longest
+    assert segment_id(f"{longest}-99-999-99-9999", 9999)
+    with pytest.raises(ValidationError, match="run_id"):
+        TrainerSettings(run_id=f"{longest}r")
 
 
 def test_a_batch_smaller_than_the_environments_is_impossible(tmp_path: Path):

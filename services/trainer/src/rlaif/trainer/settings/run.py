@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.model import Id
 from rlaif.service.settings import INTERNAL, PER_SERVICE
+
+RunId = Annotated[Id, Field(max_length=40)]
+"""Ids of its episodes, segments and evaluations begin with it and have at most 64 characters."""
 
 Mode = Literal["continuous", "epoch", "pipeline", "evaluation", "quest"]
 """Modes of a run; see the setting."""
@@ -36,7 +39,7 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
         "demonstrations of the trajectories found and train along them, for "
         "TRAINER_QUEST_MINUTES.",
     )
-    run_id: Id | None = Field(
+    run_id: RunId | None = Field(
         default=None,
         description="Run to resume, from this disk or from the models store; a new run gets this "
         "id if neither has it. Unset: the service resumes the newest run, rlaif train starts a "
