@@ -130,6 +130,13 @@ def test_every_model_s_scheduler_asks_first_what_a_replica_has_read(render: Rend
         assert max(weights, key=lambda name: weights[name]) == "prefix-cache-scorer"
 
 
+@pytest.mark.parametrize("component", ["autoscale-cma", "grafana"])
+def test_thanos_admits_the_account_that_queries_it(component: str):
+    """Its proxy checks `get pods` in one of two groups, depending on OpenShift's release."""
+    (rule,) = one(component, "role.yaml")["rules"]
+    assert rule == {"apiGroups": ["", "metrics.k8s.io"], "resources": ["pods"], "verbs": ["get"]}
+
+
 @pytest.mark.parametrize("component", ["autoscale-cma", "autoscale-keda"])
 def test_an_autoscaler_watches_the_queue_that_the_judges_work_on(component: str):
     spec = spec_of(SegmentExported)
