@@ -64,6 +64,16 @@ def test_the_job_gets_the_settings_that_were_chosen_and_no_credential_and_no_por
     }
 
 
+def test_a_setting_of_the_run_reaches_the_job_with_the_default_s_value_too(tmp_path: Path):
+    """The pods of the cluster may have another one, as RAY_WORKERS of the component ray-cluster."""
+    default = TrainerSettings.model_fields["ray_workers"].default
+    run = settings(tmp_path).model_copy(update={"ray_workers": default})
+    assert "RAY_WORKERS" not in environment(run)
+    cluster = Cluster()
+    submit(cluster, run, RECORD.model_copy(update={"overrides": {"ray_workers": default}}))
+    assert cluster.submitted[0]["runtime_env"]["env_vars"]["RAY_WORKERS"] == str(default)
+
+
 def test_a_run_is_submitted_once(tmp_path: Path):
     cluster = Cluster([Job("r-1-attempt-0", JobStatus.FAILED), Job("r-10-attempt-0", "RUNNING")])
     assert submit(cluster, settings(tmp_path), RECORD) == "r-1-attempt-2"

@@ -13,7 +13,7 @@ import math
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from ray.job_submission import JobStatus, JobSubmissionClient
 
 from rlaif.service.child_process import ONE_THREAD
+from rlaif.service.settings import describe
 from rlaif.trainer.run_folder.protocol import COMMANDS, MESSAGES, Failed, Stop
 from rlaif.trainer.run_folder.provenance import variables
 from rlaif.trainer.run_folder.record import RunRecord
@@ -36,12 +37,17 @@ _HERE_ALONE = frozenset(
 """Settings that have no meaning, or another one, on the cluster."""
 
 
-def environment(settings: TrainerSettings) -> dict[str, str]:
+def environment(settings: TrainerSettings, own: Collection[str] = ()) -> dict[str, str]:
     """Environment variables of the job: settings with other values than their defaults.
 
-    Without credentials, which the dashboard would show: the cluster's pods have them as secrets.
+    Those of this run only, `own` by flat name, are passed with any value, since the cluster's pods
+    may have another one. Without credentials, which the dashboard would show: the pods have them as
+    secrets.
     """
-    return variables(settings, without=_HERE_ALONE, changed=True)
+    every = variables(settings, without=_HERE_ALONE)
+    changed = variables(settings, without=_HERE_ALONE, changed=True)
+    names = {each.environment for each in describe(TrainerSettings) if each.name in own}
+    return {name: value for name, value in every.items() if name in changed or name in names}
 
 
 def _stop_wait(settings: TrainerSettings) -> dict[str, str]:
@@ -64,11 +70,12 @@ def submit(client: Any, settings: TrainerSettings, record: RunRecord) -> str:
     found = running_job(client, record.run_id)
     if found is not None:
         return found
+    environ = ONE_THREAD | _stop_wait(settings) | environment(settings, record.overrides)
     return str(
         client.submit_job(
             entrypoint=f"rlaif train --messages --run-id {record.run_id}",
             submission_id=f"{record.run_id}-attempt-{record.attempts}",
-            runtime_env={"env_vars": ONE_THREAD | _stop_wait(settings) | environment(settings)},
+            runtime_env={"env_vars": environ},
             metadata={"run_id": record.run_id},
         )
     )
