@@ -52,6 +52,19 @@ def test_a_shared_setting_can_be_overridden_for_one_service(monkeypatch):
     assert load_settings(JudgeSettings).log_level == "error"
 
 
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_blank_variable_is_unset_except_for_texts(monkeypatch, blank):
+    defaults = JudgeSettings()
+    for setting in describe(JudgeSettings):
+        if setting.name not in ("nats_url", "s3_endpoint_url"):
+            monkeypatch.setenv(setting.environment, blank)
+    monkeypatch.setenv("S3_ENDPOINT_URL", "")
+    settings = load_settings(JudgeSettings)
+    assert settings.s3_endpoint_url == "", "AWS"
+    texts = {each.name for each in describe(JudgeSettings) if each.field.annotation is str}
+    assert settings.model_dump(exclude=texts) == defaults.model_dump(exclude=texts)
+
+
 def test_variables_of_kubernetes_and_of_other_services_are_ignored(monkeypatch):
     defaults = JudgeSettings()
     monkeypatch.setenv("REWARD_MODEL_SERVICE_HOST", "10.0.0.1")

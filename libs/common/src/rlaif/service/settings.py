@@ -24,6 +24,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretSt
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
@@ -166,6 +167,8 @@ class SharedSettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Values set in Python, nested or by flat names, override the environment."""
         _check_names(cls, os.environ)
+        assert isinstance(env_settings, EnvSettingsSource), "pydantic's own"
+        env_settings.env_vars = _without_blank(cls, env_settings.env_vars)
         return InitSettingsSource(settings_cls, nested(cls, init_settings())), env_settings
 
 
@@ -280,6 +283,27 @@ def _check_names(settings_class: type[SharedSettings], environment: Mapping[str,
                 f"{name} is not a setting (any more): unset it. The closest name is {closest}; "
                 "all are in docs/configuration.md"
             )
+
+
+def _without_blank(
+    settings_class: type[SharedSettings], variables: Mapping[str, str | None]
+) -> dict[str, str | None]:
+    """Lower-case variables without those that are blank, which compose passes for unset ones.
+
+    The empty text is a value of a string: `S3_ENDPOINT_URL` is then AWS.
+    """
+    prefix = str(settings_class.model_config["env_prefix"])
+    texts = {
+        name.lower()
+        for each in describe(settings_class)
+        if each.field.annotation is str
+        for name in (each.environment, f"{prefix}{each.name}")
+    }
+    return {
+        name: value
+        for name, value in variables.items()
+        if name in texts or value is None or value.strip()
+    }
 
 
 def _fields(settings_class: type[SharedSettings]) -> Iterator[Setting]:
