@@ -76,7 +76,7 @@ PLANNER = Dashboard(
                     '60 * sum by (mode, fate) (rate(rlaif_trainer_suggestions_total{fate!="given"}'
                     "[$__rate_interval]))": "{{mode}} {{fate}}"
                 },
-                "A minute.",
+                "Per minute.",
             ),
             Panel(
                 "Reward for following",
@@ -113,7 +113,7 @@ PLANNER = Dashboard(
                 unit="ops",
             ),
             Panel(
-                "Not asked, and from the cache",
+                "Calls not made, and cached answers",
                 {
                     "sum by (mode, why) (rate(rlaif_trainer_planner_not_asked_total"
                     "[$__rate_interval]))": "{{mode}} {{why}}",

@@ -26,12 +26,12 @@ REWARD_MODEL = Dashboard(
                 "Within an hour. Rejected by the gate; held: another version is pinned.",
             ),
             Panel(
-                "Demotions, alarms, refusals",
+                "Demotions, alarms, rejections",
                 {
                     "increase(rlaif_reward_model_champions_demoted_total[1h])": "demoted",
                     "increase(rlaif_reward_model_watchdog_alarms_total[1h])": "watchdog",
                     "increase(rlaif_trainer_reward_models_refused_total[1h])": (
-                        "refused by the trainer"
+                        "rejected by the trainer"
                     ),
                     "max(rlaif_reward_model_champion_pinned)": "pinned",
                 },
@@ -42,8 +42,7 @@ REWARD_MODEL = Dashboard(
             Panel(
                 "Accuracy on unseen episodes",
                 {"max by (of) (rlaif_reward_model_heldout_accuracy_ratio)": "{{of}}"},
-                "Accuracy on decided pairs. The control model was trained on permuted labels and "
-                "must stay near 0.5.",
+                "Accuracy on decided pairs; crossfit_low is the lower bound of crossfit.",
                 unit="percentunit",
                 most=1,
                 width=12,
@@ -57,7 +56,7 @@ REWARD_MODEL = Dashboard(
                 "Training duration",
                 {
                     "histogram_quantile(0.9, sum by (le) (rate("
-                    "rlaif_reward_model_training_seconds_bucket[1h])))": "nine in ten"
+                    "rlaif_reward_model_training_seconds_bucket[1h])))": "90th percentile"
                 },
                 unit="s",
                 width=6,

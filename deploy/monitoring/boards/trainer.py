@@ -44,7 +44,7 @@ TRAINER = Dashboard(
                 least=None,
             ),
         ),
-        "What pays": (
+        "Rewards": (
             Panel(
                 "Reward per step, by component",
                 {"rlaif_trainer_reward_mean": "{{part}}"},
@@ -62,8 +62,7 @@ TRAINER = Dashboard(
                     "rlaif_trainer_potential_mean": "potential of the live model",
                     'rlaif_trainer_episode_return{part="game"}': "return of the game's part",
                 },
-                "A potential that rises while the game return does not is what the watchdog "
-                "looks for.",
+                "A rising potential with a flat game return suggests reward hacking.",
                 least=None,
             ),
         ),
@@ -71,8 +70,8 @@ TRAINER = Dashboard(
             Panel(
                 "Flags and level",
                 {
-                    "rlaif_trainer_search_marks": "different lasting marks",
-                    "rlaif_trainer_search_level": "level of the farthest state",
+                    "rlaif_trainer_search_marks": "distinct permanent flags",
+                    "rlaif_trainer_search_level": "highest level of a state",
                 },
                 "Search of a run in quest mode. The last value is kept after its end.",
             ),
@@ -93,35 +92,35 @@ TRAINER = Dashboard(
             Panel(
                 "States and workers",
                 {
-                    "rlaif_trainer_search_nodes": "states kept",
+                    "rlaif_trainer_search_nodes": "stored states",
                     "rlaif_trainer_search_workers": "workers",
                 },
             ),
         ),
         "Curriculum": (
             Panel(
-                "Segments of the demonstrations",
+                "Subtasks of the demonstrations",
                 {"rlaif_trainer_curriculum_segments": "{{state}}"},
                 "Mastered: the goal is reliably reached from the start.",
             ),
             Panel(
                 "Frontier and success",
                 {
-                    "rlaif_trainer_curriculum_frontier_mean": "still to go, mean",
-                    "rlaif_trainer_curriculum_success_mean": "success of the last tries, mean",
+                    "rlaif_trainer_curriculum_frontier_mean": "frontier, mean",
+                    "rlaif_trainer_curriculum_success_mean": "success rate, mean",
                 },
                 "A frontier that does not move at a low success rate: the policy does not learn "
-                "these segments.",
+                "these subtasks.",
                 unit="percentunit",
                 most=1,
             ),
             Panel(
-                "Where episodes start",
+                "Start states of episodes",
                 {
                     "60 * rate(rlaif_trainer_curriculum_tries[$__rate_interval])": (
-                        "on a demonstration, a minute"
+                        "on a demonstration, per minute"
                     ),
-                    "100 * rlaif_trainer_curriculum_power_on_share": "at power-on, in per cent",
+                    "100 * rlaif_trainer_curriculum_power_on_share": "at power-on, percent",
                 },
             ),
         ),

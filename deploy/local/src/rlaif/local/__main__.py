@@ -157,7 +157,7 @@ def _server(text: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rlaif demo",
-        description="Runs NATS, the five services and, unless --llm-base-url is set, a mock "
+        description="Run NATS, the five services and, unless --llm-base-url is set, a mock "
         "LLM on this machine. Settings of the services are read from the environment, see "
         "docs/configuration.md.",
     )

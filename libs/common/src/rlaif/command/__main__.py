@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def help_text() -> str:
     """All commands, by group."""
     lines = ["usage: rlaif COMMAND [OPTION ...]", ""]
-    lines += ["Train an agent on rewards that language models judge, and look at its runs.", ""]
+    lines += ["Reinforcement learning from AI feedback on Game Boy games.", ""]
     for title, group in GROUPS.items():
         lines += [title, *(f"  {name:<16}{each.summary}" for name, each in group.items()), ""]
     return "\n".join([*lines, "rlaif COMMAND --help lists the options of a command.", ""])

@@ -25,22 +25,24 @@ GROUPS = {
         "demo": Subcommand("run it on this machine until Ctrl-C", _LOCAL),
         "status": Subcommand("show the state of a running pipeline", "rlaif.client.status:main"),
         "doctor": Subcommand(
-            "check all objects and events that it stored", "rlaif.local.doctor.__main__:main"
+            "check all stored objects and events", "rlaif.local.doctor.__main__:main"
         ),
     },
     "Training and evaluation": {
-        "train": Subcommand("train, without the services", "rlaif.trainer.service.cli:main"),
+        "train": Subcommand("train, without the other services", "rlaif.trainer.service.cli:main"),
         "evaluate": Subcommand("evaluate, show or film a policy", "rlaif.trainer.evaluate:main"),
         "demonstrations": Subcommand("build demonstrations from a search", _DEMONSTRATIONS),
-        "dataset": Subcommand("write demonstrations for Minari", _MINARI),
+        "dataset": Subcommand("write demonstrations as a Minari dataset", _MINARI),
         "judge-epoch": Subcommand("score all segments of an epoch", "rlaif.judge.epoch:main"),
         "export": Subcommand("write the curves of a run as CSV", "rlaif.client.export:main"),
     },
     "Games": {
         "play": Subcommand("play a game yourself", "rlaif.game.play.command:main"),
         "world": Subcommand("generate a world from a seed", "rlaif.game.worlds.command:main"),
-        "inspect": Subcommand("show what a ROM or save state is", "rlaif.game.inspection:main"),
-        "replay-check": Subcommand("test whether play replays exactly", _CHECK),
+        "inspect": Subcommand(
+            "identify a ROM or save state, print its RAM", "rlaif.game.inspection:main"
+        ),
+        "replay-check": Subcommand("test whether a ROM replays exactly", _CHECK),
     },
     "This command": {
         "completion": Subcommand(

@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print the facts; returns 0, or 2 with the reason on standard error."""
     parser = argparse.ArgumentParser(
         prog="rlaif inspect",
-        description="Show what a ROM or a save state is, and what is in its memory.",
+        description="Identify a ROM or save state, and print the symbols in its memory.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

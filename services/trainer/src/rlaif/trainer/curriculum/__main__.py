@@ -1,4 +1,4 @@
-"""`rlaif demonstrations`: builds demonstrations from searches, at low priority.
+"""Build demonstrations from searches, at low priority.
 
 An interrupted build resumes with the parts that were minimized.
 """

@@ -1,4 +1,4 @@
-"""`rlaif dataset`: demonstrations as a dataset of Minari, for offline learning with other tools.
+"""Write demonstrations as a Minari dataset, for offline RL with other tools.
 
 An episode is a demonstration or a noisy replay. Its steps are decisions of the game; `infos` has
 the game frames of each, and whether a policy should imitate it. Needs the extra

@@ -46,11 +46,11 @@ _OF_SEARCH = {
 _OF_CURRICULUM = {
     "demonstrations": ("curriculum_demonstrations", "Demonstrations of the curriculum."),
     "frontier_mean": (
-        "curriculum_frontier_mean", "Mean frontier of the segments: 1 is their end, 0 their start.",
+        "curriculum_frontier_mean", "Mean frontier of the subtasks: 1 is the goal, 0 the start.",
     ),
     "success_mean": (
         "curriculum_success_mean",
-        "Mean success rate of recent attempts, over segments with attempts.",
+        "Mean success rate of recent attempts, over attempted subtasks.",
     ),
     "tries": ("curriculum_tries", "Episodes that started on a demonstration, over the run."),
     "whole_success": (
@@ -71,7 +71,7 @@ _LABELLED = {
         "part",
     ),
     "curriculum_segments": (
-        "Segments of the demonstrations: `mastered` from their start, or still `open`.", "state",
+        "Subtasks of the demonstrations: `mastered` from their start, or still `open`.", "state",
     ),
 }  # fmt: skip
 """Gauge → description and label."""

@@ -96,7 +96,7 @@ function ofTrainer({ services, health, headline }) {
   if (trainer && ["ready", "not ready"].includes(trainer.state)) {
     const why = Object.values(trainer.checks).find(({ ok }) => !ok)?.detail;
     const last = headline?.run_id ? `The charts show the last run, ${headline.run_id}. ` : "";
-    return { key: `up ${why} ${last}`, title: "The trainer is running; no run is active.", note: () => [why ?? `${last}Unless TRAINER_AUTOSTART is false, one starts by itself. Start or resume one: `, why ? null : h("code", {}, "POST /api/v1/runs"), why ? null : " of the trainer."] };
+    return { key: `up ${why} ${last}`, title: "The trainer is running; no run is active.", note: () => [why ?? `${last}Unless TRAINER_AUTOSTART is false, one starts automatically. Start or resume one: `, why ? null : h("code", {}, "POST /api/v1/runs"), why ? null : " of the trainer."] };
   }
   const others = services?.some(({ reported_at: at }) => at !== null);
   const young = health?.started_at && secondsSince(health.started_at) < QUIET_SECONDS;

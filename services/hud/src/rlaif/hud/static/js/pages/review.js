@@ -97,7 +97,7 @@ class Review {
       this.readAgreement();
     } catch (error) {
       this.view.phase(this.#asking ? "asking" : "loading");
-      this.view.say(error instanceof GivenUp ? "Nothing was sent: a vote needs the token." : `The vote did not reach the log: ${messageOf(error)}`, "bad");
+      this.view.say(error instanceof GivenUp ? "Nothing was sent: a vote needs the token." : `The vote was not stored: ${messageOf(error)}`, "bad");
     } finally {
       this.#sending = false;
     }
@@ -109,7 +109,7 @@ class Review {
     if (!report || this.#sending) return;
     this.#sending = true;
     try {
-      const line = await authorised(() => this.app.api.post(`/api/v1/votes/${report.record.number}/undo`, { actor: report.record.actor }), "take a vote back");
+      const line = await authorised(() => this.app.api.post(`/api/v1/votes/${report.record.number}/undo`, { actor: report.record.actor }), "withdraw a vote");
       this.#report = null;
       this.view.phase("asking");
       this.view.say(`Vote ${report.record.number} was withdrawn (line ${line.number} of the log) and is not used for training. It still counts in the agreement. A new vote on this pair is not blind.`);
@@ -128,7 +128,7 @@ class Review {
       drawAgreement(this.view.agreement, agreement);
       drawLog(this.view.log, votes.items);
     } catch (error) {
-      for (const body of [this.view.agreement, this.view.log]) show(body, empty(`It cannot be read now: ${messageOf(error)}`));
+      for (const body of [this.view.agreement, this.view.log]) show(body, empty(`It cannot be read: ${messageOf(error)}`));
     }
   }
 
@@ -163,7 +163,7 @@ class Review {
     this.#report = report;
     this.view.phase("revealed");
     show(this.view.reveal, ...reveal(report, pair));
-    this.view.say(`Vote ${report.record.number} is in the log; the next training learns it.`);
+    this.view.say(`Vote ${report.record.number} is stored; the next training uses it.`);
     this.app.announce(agreed(report));
     void this.queue.prepare();
   }
@@ -175,8 +175,8 @@ class Review {
     this.view.phase("none");
     const labels = this.queue.labels;
     this.view.say(labels
-      ? `There is no pair now that you have not answered. ${count(labels)} segments are scored; the next training makes a new list. This page looks again by itself.`
-      : "There is no pair yet: pairs are made of segments that the judges scored, and there is none. This page looks again by itself.");
+      ? `You have answered all current pairs. ${count(labels)} segments are scored; the next training creates new pairs. This page refreshes automatically.`
+      : "No pairs yet: a pair needs two scored segments. This page refreshes automatically.");
   }
 
   #broken(error) {
@@ -199,7 +199,7 @@ class Review {
       b: { label: "B is better", run: () => void this.vote("b") },
       e: { label: "Equal", run: () => void this.vote("equal") },
       s: { label: "Skip", run: () => void this.vote("skip") },
-      u: { label: "Take the vote back", run: () => void this.undo() },
+      u: { label: "Withdraw the vote", run: () => void this.undo() },
       Enter: { label: "Next pair", run: () => { if (this.#report) void this.next(); } },
       Space: { label: "Play or pause", run: () => this.player.play(!this.player.playing) },
       ArrowLeft: { label: "One step back", run: () => this.player.nudge(-1) },

@@ -94,7 +94,7 @@ function withAndWithout(runs) {
 }
 
 /** @type {import("../parts.js").Panel} */
-export const headline = { id: "headline", title: "Is it getting better?", sections: ["headline"], mount: mountHeadline, draw: drawHeadline };
+export const headline = { id: "headline", title: "Progress", sections: ["headline"], mount: mountHeadline, draw: drawHeadline };
 
 const SHOWN = 8;
 

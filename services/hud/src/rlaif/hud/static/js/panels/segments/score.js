@@ -54,7 +54,7 @@ function levelOf({ votes, agreement, source }, field) {
 function byWhom({ criterion, decided_by: by, score, reason: why, known_level: known, audit }) {
   if (!by) return [h("span", { class: "quiet-text" }, (why ?? "").replaceAll("_", " "))];
   const who = by === "votes" ? `${score.judge}: ${DECIDERS.votes}` : DECIDERS[/** @type {"computed" | "human"} */ (by)];
-  const check = by === "votes" && known !== null ? h("small", {}, "RAM says level ", fig(`segment.rubric.${criterion}.known_level`, String(known))) : null;
+  const check = by === "votes" && known !== null ? h("small", {}, "level by RAM: ", fig(`segment.rubric.${criterion}.known_level`, String(known))) : null;
   const audited = audit ? h("small", { class: "reported" }, `${audit.judge}, audit: ${audit.votes.join(", ")}`) : null;
   return [who, check, audited];
 }

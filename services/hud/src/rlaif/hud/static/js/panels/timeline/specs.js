@@ -33,7 +33,7 @@ export function chartsOf(past, scores) {
     iterations(past, "entropy", "Policy entropy", "High: exploratory. Low: nearly deterministic.", decimal),
     iterations(past, "policy_lag", "Policy lag", "Updates between the policy that sampled and the policy being trained.", tenth),
     iterations(past, "steps_per_second", "Throughput", "Decisions per second.", count),
-    learner(past, "mean_kl_loss", "KL divergence", "Of the updated policy from the one that sampled, estimated. Large: unstable updates.", significant),
+    learner(past, "mean_kl_loss", "KL divergence", "Estimated, of the updated policy from the sampling policy. High values: unstable updates.", significant),
     learner(past, "clip_fraction", "Clip fraction", "Share of samples with a clipped probability ratio.", decimal),
     learner(past, "vf_loss", "Value loss", "Error of the critic.", significant),
     learner(past, "vf_explained_var", "Explained variance", "Share of the variance of the returns that the critic predicts. Negative: worse than their mean.", decimal),

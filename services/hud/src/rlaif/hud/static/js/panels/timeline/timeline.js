@@ -217,7 +217,7 @@ class Steps {
     this.#axis.reach(spec.reach);
     this.chart.update(spec);
     if (!report.kept) return setText(this.sums, report.env ? "Not known yet." : "No screen selected yet.");
-    show(this.sums, fig("paid_steps.reward_sum", reward(report.reward_sum)), " game reward and ", fig("paid_steps.paid_sum", reward(report.paid_sum)), " shaping reward in the last ", fig("paid_steps.kept", count(report.kept)), " steps, as PPO receives it. With TRAINER_SHAPING_MODE=potential, each step after a rise takes a little back by discounting.");
+    show(this.sums, fig("paid_steps.reward_sum", reward(report.reward_sum)), " game reward and ", fig("paid_steps.paid_sum", reward(report.paid_sum)), " shaping reward in the last ", fig("paid_steps.kept", count(report.kept)), " steps, as PPO receives it. With TRAINER_SHAPING_MODE=potential, each step after a rise is slightly negative because of discounting.");
   }
 }
 
