@@ -218,7 +218,7 @@ def _overview() -> str:
             f"[`{spec.subject}`](#{_anchor(spec)})",
             f"`{spec.stream}`",
             spec.producer,
-            ", ".join(spec.consumers) or "people",
+            ", ".join(spec.consumers) or "HUD only",
         )
         for spec in CATALOG
     ]

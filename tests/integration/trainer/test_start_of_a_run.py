@@ -37,7 +37,7 @@ def game_that_never_starts(tmp_path: Path) -> Path:
 
 REASON = (
     "STILL cannot be started: after 6000 frames it still shows a screen that START alone does not "
-    "leave. Play it to where episodes shall begin (make play ROM=…), save with F5, and set "
+    "leave. Play it to where episodes should start (make play ROM=…), save with F5, and set "
     "TRAINER_INITIAL_STATE_PATH to the file that it names"
 )
 

@@ -19,7 +19,7 @@ def test_both_ends_of_the_range_are_in_it() -> None:
 
 @pytest.mark.parametrize("text", ["", "x", "nan", "inf", "-inf", "-0.5", "1e999", "1e308"])
 def test_anything_but_a_finite_number_from_zero_is_refused(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="no number from 0"):
+    with pytest.raises(argparse.ArgumentTypeError, match="not a number from 0"):
         finite()(text)
 
 

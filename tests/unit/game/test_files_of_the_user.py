@@ -90,7 +90,7 @@ def test_the_cartridges_that_are_taken_are_those_that_pyboy_runs(rom_maker):
     ("content", "why"),
     [
         (None, "no save state at"),
-        (b"", "is empty: make the state again"),
+        (b"", "is empty: save the state again"),
         (b"hello", "has 5 bytes, a PyBoy state has at least"),
         (bytes([29]) + bytes(199_999), "game"),
     ],

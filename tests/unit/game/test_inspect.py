@@ -93,4 +93,4 @@ def test_the_option_rom_alone_names_the_game_to_inspect(tmp_path, rom_maker, cap
     path.write_bytes(rom_maker(title=b"MY GAME"))
     assert inspect(capsys, "--rom", path).startswith("ROM         MY GAME")
     assert main([str(path), "--rom", str(path)]) == 2
-    assert "is no save state" in capsys.readouterr().err
+    assert "is not a save state" in capsys.readouterr().err

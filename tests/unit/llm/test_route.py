@@ -114,7 +114,7 @@ async def test_a_call_waits_for_a_short_rest_and_then_tries_the_route(clock, rou
 async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., Route]) -> None:
     model = Scripted(*[UnavailableError("down")] * 5)
     made = route(model, failures=3, pause_seconds=30)
-    for match in ("down", "rests for 30 s"):  # three attempts, then none
+    for match in ("down", "paused for 30 s"):  # three attempts, then none
         with pytest.raises(OutageError, match=match):
             await made.complete(REQUEST)
     assert model.calls == 3

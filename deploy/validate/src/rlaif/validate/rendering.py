@@ -38,7 +38,7 @@ def render(folder: Path) -> str:
     command = [*find_kustomize(), str(folder)]
     first, second = _run(command), _run(command)
     if first != second:
-        raise RenderError("rendered twice, it is not the same")
+        raise RenderError("two renderings differ")
     return first
 
 
@@ -70,5 +70,5 @@ def _run(command: list[str]) -> str:
         raise RenderError(done.stderr.strip())
     # A warning is about something that is to go, such as a deprecated field.
     if done.stderr.strip():
-        raise RenderError(f"it warns: {done.stderr.strip()}")
+        raise RenderError(f"kustomize warns: {done.stderr.strip()}")
     return done.stdout

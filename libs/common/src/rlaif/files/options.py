@@ -31,6 +31,6 @@ def finite(*, above_zero: bool = False, maximum: float = 1e9) -> Callable[[str],
         if 0 < value <= maximum or (value == 0 and not above_zero):
             return value
         bound = "above 0" if above_zero else "from 0"
-        raise argparse.ArgumentTypeError(f"{text!r} is no number {bound} to {maximum:,.0f}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number {bound} to {maximum:,.0f}")
 
     return read

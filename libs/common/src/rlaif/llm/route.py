@@ -263,7 +263,7 @@ class Route:
                     return await self._make(call)
             if held.seconds > patience or (held.reason == "resting" and not call.retry):
                 raise RouteWaitsError(
-                    f"route {self.name} rests for {held.seconds:.0f} s", held.seconds
+                    f"route {self.name} is paused for {held.seconds:.0f} s", held.seconds
                 )
             patience -= held.seconds
             await self._sleep(held.seconds)

@@ -110,7 +110,7 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
     file = options.file
     state_file = file if file is not None and _holds_state(file) else None
     if file is not None and not state_file and options.rom is not None:
-        raise CommandError(f"{file} is no save state: --rom is the ROM of one; omit one of both")
+        raise CommandError(f"{file} is not a save state: --rom is the ROM of one; omit either")
     rom = options.rom if file is None or state_file else file
     cartridge = load_cartridge(rom, allow_modified=options.allow_modified)
     modified = ", modified" if cartridge.is_modified else ""

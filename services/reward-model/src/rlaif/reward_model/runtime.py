@@ -94,7 +94,7 @@ class HistoryListener:
             try:
                 await self.training.champions.roll_back(alarm)
             except (StorageError, LookupError, ValueError) as error:
-                logger.error("rollback failed, activate a version by hand: %s", error)
+                logger.error("rollback failed, activate a version manually: %s", error)
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ def check_start(settings: TrainerSettings) -> None:
     except NoStartError as error:
         raise WrongSettingsError(
             f"{cartridge.title or 'the game'} cannot be started: {error}. Play it to where "
-            "episodes shall begin (make play ROM=…), save with F5, and set "
+            "episodes should start (make play ROM=…), save with F5, and set "
             "TRAINER_INITIAL_STATE_PATH to the file that it names"
         ) from error
 
@@ -145,7 +145,7 @@ def read_reward_model(path: Path) -> tuple[bytes, int]:
     except OSError as error:
         raise WrongSettingsError(
             f"no reward model at {path} ({error.strerror}): correct TRAINER_REWARD_MODEL_PATH, or "
-            "leave it out to wait for the champion"
+            "unset it to wait for the champion"
         ) from error
     except RewardNetError as error:
         raise WrongSettingsError(f"the reward model {path} cannot be used: {error}") from error
@@ -154,7 +154,7 @@ def read_reward_model(path: Path) -> tuple[bytes, int]:
 def _check_worlds(settings: TrainerSettings) -> None:
     names = world_names(settings.worlds)
     if names and (settings.rom_path is None or settings.rom_path.parent.name != names[0]):
-        raise WrongSettingsError("both ROM_PATH and TRAINER_WORLDS name a game: leave one out")
+        raise WrongSettingsError("both ROM_PATH and TRAINER_WORLDS name a game: unset one of them")
     if len(names) < 2:
         return
     given = {
@@ -165,8 +165,8 @@ def _check_worlds(settings: TrainerSettings) -> None:
     }
     if wrong := [name for name, is_given in given.items() if is_given]:
         raise WrongSettingsError(
-            f"TRAINER_WORLDS names several worlds, but {wrong[0]} is of one: leave it out, or name "
-            "one world"
+            f"TRAINER_WORLDS names several worlds, but {wrong[0]} needs a single one: unset it, or "
+            "name one world"
         )
 
 
@@ -314,5 +314,5 @@ def fits(manifest: checkpoints.Manifest, rom_sha256: str, name: str) -> None:
     if manifest.rom_sha256 != rom_sha256:
         raise WrongSettingsError(
             f"checkpoint {name} was trained on another game (SHA-256 {manifest.rom_sha256[:12]}, "
-            f"this one has {rom_sha256[:12]}): set ROM_PATH to that game, or begin a new run"
+            f"this one has {rom_sha256[:12]}): set ROM_PATH to that game, or start a new run"
         )

@@ -241,10 +241,7 @@ def _film_recorded(options: argparse.Namespace) -> int:
         raise CommandError(f"no run {options.policy} in {options.data_dir}: see --data-dir")
     found = BestEpisodes.of_run(record.parent, options.recorded).best()[: options.recorded]
     if not found:
-        raise CommandError(
-            f"run {options.policy} has recorded no episode yet: one must end, and "
-            "TRAINER_BEST_EPISODES be above 0"
-        )
+        raise CommandError(f"run {options.policy} has recorded no episode yet: one must end first")
     folder = (options.out or Path("zelda_videos")) / options.policy
     folder.mkdir(parents=True, exist_ok=True)
     failed = 0

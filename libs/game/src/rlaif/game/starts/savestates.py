@@ -127,7 +127,7 @@ def _check_state_file(state: bytes, name: str, *, version: str, colour: bool) ->
         SaveStateError: It is not a save state.
     """
     if not state:
-        raise SaveStateError(f"{name} is empty: make the state again")
+        raise SaveStateError(f"{name} is empty: save the state again")
     for start, what in _OTHER_EMULATORS.items():
         if state.startswith(start):
             raise WrongStateError(f"{name} is {what}; only states of PyBoy {version} can be read")

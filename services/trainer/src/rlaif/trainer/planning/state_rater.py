@@ -123,6 +123,6 @@ def open_rater(settings: PlannerSettings, cartridge: Cartridge) -> ModelRater | 
         use_worlds(cartridge.path.parent.parent)  # a world's guide is stored next to it
     words = words_of(cartridge.game, cartridge.data)
     if not guide_of(words.game).objectives:
-        logger.warning("the search is not rated: no guide of %s is known", words.game)
+        logger.warning("no judge ratings for the search: no guide for %s", words.game)
         return None
     return ModelRater(settings, words)

@@ -85,7 +85,7 @@ class MetricsLog:
             else:
                 issues.append(issue)
         if issues and self._failing is None:
-            logger.warning("metrics wait to be written", extra={"reason": issues[0]})
+            logger.warning("could not write metrics; will retry", extra={"reason": issues[0]})
         self._failing = issues[0] if issues else None
 
     def _tried(self, sink: Sink, write: Callable[[], None]) -> str | None:

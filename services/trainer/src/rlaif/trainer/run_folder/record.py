@@ -53,7 +53,7 @@ class RunRecord(RunDescription):
             raise UnreadableRunError(
                 f"{path} is damaged: {error.errors()[0]['msg']}; restore it from a backup, or move "
                 f"{path.parent} away: a copy in the models store is then restored by its run id, "
-                "and without RUN_ID a new run starts"
+                "and without TRAINER_RUN_ID a new run starts"
             ) from error
 
     def description(self) -> RunDescription:
