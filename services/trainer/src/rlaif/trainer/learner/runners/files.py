@@ -3,11 +3,13 @@
 import hashlib
 import tempfile
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rlaif.contracts.game.names import seed_and_size
 from rlaif.files.whole import write_whole
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.run_folder.live_files import SCREENS, ScreenSource
@@ -41,6 +43,10 @@ class RunnerFiles:
     def environment(self, env: EnvConfig) -> EnvConfig:
         if self._folder is None:
             return env
+        rom = env.game.rom_path
+        if rom is not None and seed_and_size(rom.parent.name) is not None:
+            with suppress(FileNotFoundError):
+                self._copied(rom.with_name("guide.md"))  # for the planner
         screens = None if env.screens is None else Path(self._folder.name) / SCREENS
         return replace(env, game=env.game.with_files(self._copied), screens=screens)
 
@@ -65,8 +71,9 @@ class RunnerFiles:
     def _copied(self, path: Path) -> Path:
         if self._folder is None:
             return path
-        unique = hashlib.sha256(bytes(path)).hexdigest()[:12]
-        copy = Path(self._folder.name) / "files" / unique / path.name
+        # The folder of a world has its name.
+        unique = hashlib.sha256(bytes(path.parent)).hexdigest()[:12]
+        copy = Path(self._folder.name) / "files" / unique / path.parent.name / path.name
         if not copy.exists():
             for name, data in self.driver.read(path).items():
                 write_whole(copy / name, data)
