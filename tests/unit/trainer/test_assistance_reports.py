@@ -194,11 +194,20 @@ def test_a_route_that_rests_stays_down_until_it_answers():
     assert state.after(done(tallied([account(ok=1)]))).planner_issue is None
 
 
-def test_every_event_is_sent_once(tmp_path):
-    settings = TrainerSettings(data_dir=tmp_path)
+def manager_after_a_call(settings: TrainerSettings) -> RunManager:
     runs = RunManager(settings, ServiceMetrics("trainer"))
     runs._current = RunSupervisor(settings, "run-1")
     runs._note(done(tallied([account(ok=1, event=event(wanted=("UP",)))])))
+    return runs
+
+
+def test_the_service_of_a_ray_job_sends_no_event_since_the_job_does(tmp_path):
+    settings = TrainerSettings.model_validate({"data_dir": tmp_path, "run_on": "ray-job"})
+    assert manager_after_a_call(settings).take_player_calls() == []
+
+
+def test_every_event_is_sent_once(tmp_path):
+    runs = manager_after_a_call(TrainerSettings(data_dir=tmp_path))
     (sent,) = runs.take_player_calls()
     assert (sent.run_id, sent.wanted, sent.mode) == ("run-1", ("UP",), "dialog")
     assert runs.take_player_calls() == []

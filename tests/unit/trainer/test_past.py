@@ -9,6 +9,7 @@ import pytest
 
 from rlaif.contracts.events import EventData, RunEvaluated, RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.run_points import MAX_EPISODES
+from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.data.events import ended_episodes
 from rlaif.trainer.run_folder.protocol import (
     EvaluationDone,
@@ -20,7 +21,9 @@ from rlaif.trainer.run_folder.protocol import (
     Started,
 )
 from rlaif.trainer.run_folder.search_report import curriculum_report
+from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.past import RunPast, recipe
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -105,6 +108,18 @@ def test_a_model_that_counts_no_more_is_a_load_of_the_one_before_it_or_of_none(
     load = told(run)[-1]
     assert isinstance(load, RunLoaded)
     assert (load.version, load.env_step) == (None, 100)
+
+
+@pytest.mark.parametrize(("run_on", "published"), [("process", True), ("ray-job", False)])
+def test_a_ray_job_publishes_its_past_itself(
+    tmp_path: Path, run_on: str, published: bool
+) -> None:
+    settings = TrainerSettings.model_validate({"data_dir": tmp_path, "run_on": run_on})
+    runs = RunManager(settings, ServiceMetrics("trainer"))
+    runs._current = RunSupervisor(settings, "r-1")
+    runs._pasts = [RunPast("r-1", tmp_path, settings)]
+    runs._note(Started(env_steps=0, iteration=0, restored_from=None))
+    assert (runs.next_event() is not None) == published
 
 
 def test_while_nats_is_away_a_piece_grows_and_its_sums_are_whole(tmp_path: Path) -> None:

@@ -146,6 +146,18 @@ def test_the_last_copy_tells_the_end_although_another_is_under_way(
     assert json.loads(store.get(keys.PROGRESS))["status"] == "finished"
 
 
+def test_progress_of_a_ray_job_is_written_by_the_job_which_has_the_evaluations(
+    tmp_path: Path, store: FileStore
+):
+    settings = TrainerSettings.model_validate(
+        {"data_dir": tmp_path, "run_on": "ray-job", "ray_address": "http://head:8265"}
+    )
+    begin_attempt(tmp_path, "r-1", settings, NOW)
+    state = RunState(run_id="r-1", status="training")
+    StoreMirror(settings, store, lambda: state).copy_new()
+    assert store.head(keys.PROGRESS) is None
+
+
 async def test_the_service_copies_what_its_own_end_leaves(tmp_path: Path, store: FileStore):
     app = create_app(
         TrainerSettings(

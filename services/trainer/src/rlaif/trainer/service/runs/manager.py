@@ -330,8 +330,13 @@ class RunManager:
     def open_store(self) -> ObjectStore:
         return open_store(self._settings.models_store, S3Credentials.of(self._settings))
 
+    @property
+    def _publishes(self) -> bool:
+        """False for a Ray job: it publishes events and planner calls itself."""
+        return self._settings.run_on == "process"
+
     def _note(self, message: protocol.Message) -> None:
-        if self._pasts and self.state is not None:
+        if self._publishes and self._pasts and self.state is not None:
             self._pasts[-1].note(message, datetime.now(UTC), self.state.attempt)
         if self._listener is not None:
             self._listener(message)
@@ -367,7 +372,7 @@ class RunManager:
         state = self.state
         self._metrics.iterated(message, state.reward_model_version if state is not None else None)
         self._note_captures(message)
-        if state is not None and message.assistance is not None:
+        if self._publishes and state is not None and message.assistance is not None:
             now = datetime.now(UTC)
             self._player_calls.extend(
                 PlayerCall(at=now, run_id=state.run_id, **event.model_dump())

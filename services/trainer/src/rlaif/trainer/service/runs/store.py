@@ -231,7 +231,8 @@ class StoreMirror:
 
     def _write_progress(self) -> None:
         state = self._state()
-        if state is None:
+        # A Ray job has the evaluations, and writes this itself.
+        if state is None or self._settings.run_on == "ray-job":
             return
         directory = self._data_dir / "runs" / state.run_id
         found = result.read_all(directory)
