@@ -267,6 +267,14 @@ def test_mode_presets_and_worlds_of_a_run_bring_their_values(
     assert own == TrainerSettings.model_validate(given | overrides)
 
 
+@pytest.mark.parametrize(
+    ("data_dir", "worlds"), [("/data", "/data/worlds"), ("/srv/zelda/trainer", "/srv/zelda/worlds")]
+)
+def test_worlds_lie_beside_the_data_or_on_a_volume_in_the_root_in_it(data_dir: str, worlds: str):
+    settings = TrainerSettings.model_validate({"data_dir": data_dir, "worlds": "7"})
+    assert settings.rom_path == Path(worlds) / "world-7-30" / "world.gbc"
+
+
 def test_what_the_service_sets_individually_is_kept_in_a_run_with_a_preset(tmp_path: Path):
     service = TrainerSettings.model_validate({"data_dir": tmp_path, "ppo_epochs": 4})
     own = with_overrides(service, {"ppo_preset": "seed"})

@@ -205,4 +205,6 @@ def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _first_world(data_dir: Path, worlds: str) -> Path:
-    return data_dir.parent / "worlds" / world_names(worlds)[0] / "world.gbc"
+    # A volume is mounted in the root, which is read-only.
+    folder = data_dir if data_dir.parent == Path("/") else data_dir.parent
+    return folder / "worlds" / world_names(worlds)[0] / "world.gbc"
