@@ -111,9 +111,7 @@ def test_a_model_that_counts_no_more_is_a_load_of_the_one_before_it_or_of_none(
 
 
 @pytest.mark.parametrize(("run_on", "published"), [("process", True), ("ray-job", False)])
-def test_a_ray_job_publishes_its_past_itself(
-    tmp_path: Path, run_on: str, published: bool
-) -> None:
+def test_a_ray_job_publishes_its_past_itself(tmp_path: Path, run_on: str, published: bool) -> None:
     settings = TrainerSettings.model_validate({"data_dir": tmp_path, "run_on": run_on})
     runs = RunManager(settings, ServiceMetrics("trainer"))
     runs._current = RunSupervisor(settings, "r-1")
