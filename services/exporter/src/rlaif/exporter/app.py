@@ -140,7 +140,7 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
     try:
         cartridge = load_cartridge(settings.rom_path)
     except CartridgeError as error:
-        raise StartupError(f"{error} (EXPORTER_ROM_PATH)") from error
+        raise StartupError(f"{error} (ROM_PATH)") from error
     metrics, readiness = ServiceMetrics("exporter"), Readiness()
     runtime = Runtime(settings, cartridge, metrics, store=store)
     runtime.lifecycle.add_checks(readiness)
