@@ -147,8 +147,15 @@ def main(arguments: list[str] | None = None) -> int:
             name: {key: base64.b64decode(each).decode() for key, each in data.items()}
             for name, data in ((name, each.get("data") or {}) for name, each in found.items())
         }
+        own = sorted(name for name in found if name.startswith("rlaif-s3-"))
         claimed = found.get("rlaif-s3", {}).get("metadata", {}).get("ownerReferences")
-        one_key = options.one_s3_key or bool(os.environ.get("S3_ACCESS_KEY") or claimed)
+        wishes = options.one_s3_key or bool(os.environ.get("S3_ACCESS_KEY") or claimed)
+        if wishes and own:
+            raise ClientError(
+                f"pods read {', '.join(own)} in the place of rlaif-s3; for a store with one key: "
+                f"{client} delete secret -n {options.namespace} {' '.join(own)}"
+            )
+        one_key = wishes or ("rlaif-s3" in found and not own)
         for name, data in wanted(known, os.environ, one_s3_key=one_key).items():
             owners = found.get(name, {}).get("metadata", {}).get("ownerReferences")
             if owners:

@@ -104,6 +104,23 @@ def test_a_store_with_one_key_for_all_services_gets_one_secret(cluster: Path) ->
     assert not [name for name in made if name.startswith("rlaif-s3-")]
 
 
+def test_a_store_with_one_key_keeps_it_when_another_value_is_replaced(cluster: Path) -> None:
+    deploy_secrets(cluster, S3_ACCESS_KEY="ours", S3_SECRET_KEY="hunter2")
+    deploy_secrets(cluster, RLAIF_API_TOKEN="new")
+    made = values(cluster)
+    assert made["rlaif-s3"] == {"S3_ACCESS_KEY": "ours", "S3_SECRET_KEY": "hunter2"}
+    assert not [name for name in made if name.startswith("rlaif-s3-")], "pods would prefer them"
+
+
+def test_one_key_is_refused_while_pods_read_others_in_its_place(cluster: Path) -> None:
+    deploy_secrets(cluster)
+    before = cluster.read_text()
+    done = deploy_secrets(cluster, S3_ACCESS_KEY="ours", S3_SECRET_KEY="hunter2")
+    assert done.returncode == 2
+    assert "delete secret -n x rlaif-s3-admin rlaif-s3-exporter" in done.stderr
+    assert cluster.read_text() == before
+
+
 def test_no_value_is_printed(cluster: Path) -> None:
     done = deploy_secrets(cluster, S3_ACCESS_KEY="ours", S3_SECRET_KEY="hunter2")
     every = {value for data in values(cluster).values() for value in data.values()}
