@@ -1,17 +1,27 @@
 """A run as a Ray job: what is submitted, what comes back. The cluster is a stand-in."""
 
 import io
+import os
+import sys
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from ray.job_submission import JobStatus
 
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.trainer.learner import ray_job
 from rlaif.trainer.learner.ray_job import environment, relay, submit
-from rlaif.trainer.run_folder.protocol import Finished, Started
+from rlaif.trainer.run_folder.protocol import Failed, Finished, Started, Stop
 from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 RECORD = RunRecord(
@@ -88,6 +98,51 @@ def test_a_run_is_submitted_once(tmp_path: Path):
     cluster.jobs.append(Job("r-1-attempt-2", JobStatus.RUNNING))
     assert submit(cluster, settings(tmp_path), RECORD) == "r-1-attempt-2"
     assert len(cluster.submitted) == 1, "the next service finds the job that goes on"
+
+
+def test_a_cluster_that_starts_is_awaited_and_told_once(monkeypatch: pytest.MonkeyPatch):
+    """A run is given up after four quick ends of its process, and pods start in any order."""
+    answers = iter([ConnectionError("refused")] * 6 + ["client"])
+    monkeypatch.setattr(ray_job, "_CONNECT_SECONDS", 0)
+
+    def client(address: str) -> str:
+        answer = next(answers)
+        if isinstance(answer, ConnectionError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(ray_job, "JobSubmissionClient", client)
+    out = io.BytesIO()
+    assert ray_job.connected("http://head:8265", out) == "client"
+    assert out.getvalue() == Failed(reason="Ray at http://head:8265: refused").line()
+
+
+@pytest.mark.parametrize(
+    ("connects", "stopped", "code"), [(True, [], 0), (False, ["r-1", "r-1"], 1)]
+)
+def test_a_stop_ends_the_wait_for_the_cluster_or_the_job(
+    monkeypatch: pytest.MonkeyPatch, connects: bool, stopped: list[str], code: int
+):
+    found: list[str] = []
+    client = SimpleNamespace(stop_job=found.append)
+    submitted: SimpleQueue[tuple[Any, str]] = SimpleQueue()
+    submitted.put((client, "r-1"))
+    may_end = threading.Event()
+    if connects:
+        may_end.set()
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    with pytest.raises(SystemExit) as ended:
+        ray_job.listen(io.BytesIO(Stop().line() * 2), submitted, may_end)
+    assert (ended.value.code, found) == (code, stopped)
+
+
+def test_the_wait_for_a_cluster_is_an_issue_until_the_run_starts(tmp_path: Path):
+    runs = RunManager(settings(tmp_path), ServiceMetrics("trainer"))
+    runs._current = run = RunSupervisor(settings(tmp_path), "r-1")
+    run.state = run.state.after(Failed(reason="Ray at http://head:8265: refused"))
+    assert "http://head:8265" in (runs.issue or "")
+    run.state = run.state.after(Started(env_steps=0, iteration=0, restored_from=None))
+    assert runs.issue is None
 
 
 async def test_messages_in_the_log_come_back_and_other_lines_do_not():

@@ -13,6 +13,7 @@ import math
 import os
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 from queue import SimpleQueue
@@ -27,6 +28,9 @@ from rlaif.trainer.run_folder.protocol import COMMANDS, MESSAGES, Failed, Stop
 from rlaif.trainer.run_folder.provenance import variables
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
+
+_CONNECT_SECONDS = 5.0
+"""Pause between two attempts to reach the cluster."""
 
 _HERE_ALONE = frozenset(
     {
@@ -97,10 +101,31 @@ async def relay(lines: AsyncIterator[str], messages: BinaryIO) -> None:
             messages.flush()
 
 
-def _listen(stream: BinaryIO, client: Any, job: "SimpleQueue[str]") -> None:
-    name = job.get()
+def connected(address: str | None, messages: BinaryIO) -> Any:
+    """Return a client of the cluster; one that does not answer is reported once and awaited.
+
+    A cluster starts or restarts for minutes, and a run whose process fails quickly is given up.
+    """
+    is_reported = False
+    while True:
+        try:
+            return JobSubmissionClient(address)
+        except OSError as error:
+            if not is_reported:
+                messages.write(Failed(reason=f"Ray at {address}: {error}").line())
+                messages.flush()
+                is_reported = True
+            time.sleep(_CONNECT_SECONDS)
+
+
+def listen(stream: BinaryIO, job: "SimpleQueue[tuple[Any, str]]", may_end: threading.Event) -> None:
+    """Stop the job on request; end this process on request while there is none (`may_end`)."""
+    found = None
     for line in stream:
         if isinstance(COMMANDS.validate_json(line), Stop):
+            if may_end.is_set():
+                os._exit(0)
+            client, name = found = found or job.get()
             client.stop_job(name)
     os._exit(1)  # the service has ended; the job continues
 
@@ -112,17 +137,20 @@ def main(arguments: list[str]) -> int:
     settings = TrainerSettings.model_validate_json(record.settings)
     input_file = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     with os.fdopen(message_fd, "wb") as messages:
+        submitted: SimpleQueue[tuple[Any, str]] = SimpleQueue()
+        may_end = threading.Event()
+        may_end.set()
+        threading.Thread(
+            target=listen, args=(input_file, submitted, may_end), name="commands", daemon=True
+        ).start()
         try:
-            client = JobSubmissionClient(settings.ray_address)
-            name: SimpleQueue[str] = SimpleQueue()
-            threading.Thread(
-                target=_listen, args=(input_file, client, name), name="commands", daemon=True
-            ).start()
+            client = connected(settings.ray_address, messages)
+            may_end.clear()
             job = submit(client, settings, record)
-            name.put(job)
+            submitted.put((client, job))
             asyncio.run(relay(client.tail_job_logs(job), messages))
             status = client.get_job_status(job)
-        except (ConnectionError, RuntimeError) as error:
+        except Exception as error:  # Ray passes on those of its HTTP clients
             reason = f"Ray at {settings.ray_address}: {error}"
             messages.write(Failed(reason=reason).line())
             return 1

@@ -287,6 +287,8 @@ class RunManager:
         if self._not_started is not None:
             return self._not_started
         state = self.state
+        if state is not None and state.status == "starting" and state.failure is not None:
+            return f"run {state.run_id} has not started yet: {state.failure}; retrying"
         if state is None or state.status != "failed":
             return None
         return f"run {state.run_id} failed: {state.failure}; see training.log beside its run.json"

@@ -153,6 +153,7 @@ class RunState:
                 return replace(
                     self,
                     status="training",
+                    failure=None,
                     env_steps=message.env_steps,
                     iteration=message.iteration,
                     checkpoint=None if message.restored_from is None else message.iteration,
