@@ -154,7 +154,7 @@ test-serverless: $(VENV)/.ready-dev ## Unit tests and contracts
 test-unit: $(VENV)/.ready-dev ## Tests without servers
 	$(PYTESTS) tests/unit
 
-test-contracts: $(VENV)/.ready-dev ## Events, names and the namespace
+test-contracts: $(VENV)/.ready-dev ## Contracts: events, settings, documents, manifests, dependencies
 	$(PYTESTS) tests/contracts
 
 test-integration: $(VENV)/.ready-dev ## Tests on a real NATS, S3 server and emulator
@@ -163,11 +163,11 @@ test-integration: $(VENV)/.ready-dev ## Tests on a real NATS, S3 server and emul
 test-e2e: $(VENV)/.ready-dev ## The whole pipeline, from power-on to a loaded reward model
 	$(PYTEST) tests/e2e
 
-coverage: $(VENV)/.ready-dev ## Lines and branches that unit tests and contracts run (COVERED="tests/integration …" for others)
+coverage: $(VENV)/.ready-dev ## Line and branch coverage of unit tests and contracts (COVERED="tests/integration …" for others)
 	$(BIN)/coverage run -m pytest $(or $(COVERED),tests/unit tests/contracts)
 	$(BIN)/coverage report
 
-test-ui: $(VENV)/.ready-dev ## The page in a real browser, which it fetches
+test-ui: $(VENV)/.ready-dev ## The page in a real browser, which is downloaded
 	$(FETCH_BROWSER)
 	REQUIRE_BROWSER=1 $(PYTEST) tests/ui
 
@@ -183,7 +183,7 @@ $(LLM_VENV)/.ready: Makefile
 	$(LLM_VENV)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps $(LLM_PACKAGES)
 	@touch $@
 
-live-page: $(VENV)/.ready-dev ## Compare the numbers of a running demo's page with its API, take its picture (HUD_PORT=…)
+live-page: $(VENV)/.ready-dev ## Compare the numbers of a running demo's page with its API, and take a screenshot (HUD_PORT=…)
 	$(BIN)/python docs/live_page.py http://127.0.0.1:$(or $(HUD_PORT),8086) $(LIVE_PAGE_ARGS)
 
 secrets: ## Write .env for docker compose with random secrets; keep existing values
@@ -214,7 +214,7 @@ containers: ## Build the three images of the project (CONTAINER_ENGINE=podman; B
 	  -t localhost/zelda-rlaif/reward-model:$(RELEASE) .
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile.trainer $(IMAGE_ARGS) -t localhost/zelda-rlaif/trainer:$(RELEASE) .
 
-containers-test: ## Run the compose stack in podman as root: loop, kills, down and up (CONTAINERS_ARGS=--record)
+containers-test: ## Run the compose stack in podman as root: first model, kills, restart (CONTAINERS_ARGS=--record)
 	@$(PYTHON) deploy/containers/try_stack.py $(CONTAINERS_ARGS)
 
 test-chaos: $(VENV)/.ready-dev ## Tests with killed runners, nodes and trainers, and with broken routes
@@ -226,13 +226,13 @@ chaos: $(VENV)/.ready-dev ## Inject faults into the running stack and check that
 soak: $(VENV)/.ready-dev ## The same with a fault every 20 s, and watch memory and descriptors (MINUTES=120 SEED=1)
 	@$(BIN)/python benchmarks/chaos.py --minutes $(or $(MINUTES),120) --seed $(or $(SEED),1)
 
-test-oldest: ## Unit tests and contracts on the oldest supported Python that is here
+test-oldest: ## Unit tests and contracts on the oldest supported Python installed
 	$(MAKE) VENV=.venv-oldest PYTHON="$$(python3 .ci/pythons.py oldest)" test-serverless
 
-test-newest: ## Unit tests and contracts on the newest supported Python that is here
+test-newest: ## Unit tests and contracts on the newest supported Python installed
 	$(MAKE) VENV=.venv-newest $(APART) PYTHON="$$(python3 .ci/pythons.py newest)" test-serverless
 
-test-floors: ## Unit tests and contracts with the least versions of all dependencies
+test-floors: ## Unit tests and contracts with the minimum versions of all dependencies
 	$(MAKE) VENV=.venv-floors CONSTRAINTS=constraints-floor.txt \
 	  PACKAGES='-r constraints-floor.txt' TOOLS='-r constraints-floor.txt' $(APART) \
 	  PYTHON="$$(python3 .ci/pythons.py oldest)" test-serverless
@@ -263,8 +263,8 @@ lock: $(VENV)/.ready-dev ## Write requirements.lock and requirements-dev.lock: c
 	 done
 	@$(MAKE) --no-print-directory ray-lock
 
-ray-lock: $(VENV)/.ready-dev ## Write deploy/containers/ray-dashboard.lock: what Ray's dashboard needs besides
-	@{ echo "# Written by make ray-lock: what Ray's dashboard needs besides requirements.lock."; \
+ray-lock: $(VENV)/.ready-dev ## Write deploy/containers/ray-dashboard.lock: additional dependencies of Ray's dashboard
+	@{ echo "# Written by make ray-lock: additional dependencies of Ray's dashboard requirements.lock."; \
 	   sed -n 's/^ray==/ray[default]==/p' constraints.txt | $(BIN)/uv pip compile --quiet --universal \
 	     --python-version 3.11 --generate-hashes --no-header --no-annotate -c constraints.txt - | \
 	   awk 'NR == FNR { sub(/==.*/, ""); known[$$0] = 1; next } \
@@ -339,7 +339,7 @@ bench-hud: $(VENV)/.ready-dev ## Measure 20 pages, one stalled: frames lost, age
 bench-planner: $(VENV)/.ready-dev ## Measure what a planner with slow and with hanging calls costs the training
 	@$(BIN)/python benchmarks/bench_planner.py $(BENCH_ARGS)
 
-report-cartridge: $(VENV)/.ready-dev ## Report runs of train-cartridge: IQM, intervals, curves (BENCH_ARGS="RUN RUN …")
+report-cartridge: $(VENV)/.ready-dev ## Compare runs of train-cartridge: IQM, intervals, curves (BENCH_ARGS="RUN RUN …")
 	@$(BIN)/python benchmarks/train_cartridge.py $(BENCH_ARGS)
 
 STUDY_A := study_exploration
@@ -353,7 +353,7 @@ plots: $(SB3_VENV)/.ready ## Plot the results of the studies into docs/study
 memory-flat: $(VENV)/.ready-dev ## Train for an hour and watch the resident memory
 	@$(BIN)/python benchmarks/memory_flat.py $(BENCH_ARGS)
 
-bench-loop: $(VENV)/.ready-dev ## Measure the time from a captured segment to a loaded model, and the judges' throughput
+bench-loop: $(VENV)/.ready-dev ## Measure the time from a captured segment to a loaded model, and the throughput of the judges
 	@$(BIN)/python benchmarks/bench_loop.py $(BENCH_ARGS)
 
 bench-rm: $(VENV)/.ready-dev ## Measure the reward model and its gate on played segments (BENCH_ARGS="--share 0.1")
@@ -369,7 +369,7 @@ bench-judge: $(VENV)/.ready-dev ## Measure outages of the models (429, 500, hang
 	@$(BIN)/python benchmarks/judge_outages.py $(BENCH_ARGS)
 
 .PHONY: workbench-test
-workbench-test: $(VENV)/.ready-dev .venv-workbench/.ready ## Run the Workbench notebook against a stand-in for the API server
+workbench-test: $(VENV)/.ready-dev .venv-workbench/.ready ## Run the Workbench notebook against a fake API server
 	REQUIRE_WORKBENCH=1 $(PYTEST) tests/integration/deploy/test_workbench.py
 
 # An environment of its own: the CodeFlare SDK pins another Ray.
