@@ -264,7 +264,7 @@ lock: $(VENV)/.ready-dev ## Write requirements.lock and requirements-dev.lock: c
 	@$(MAKE) --no-print-directory ray-lock
 
 ray-lock: $(VENV)/.ready-dev ## Write deploy/containers/ray-dashboard.lock: additional dependencies of Ray's dashboard
-	@{ echo "# Written by make ray-lock: additional dependencies of Ray's dashboard requirements.lock."; \
+	@{ echo "# Written by make ray-lock: what Ray's dashboard needs besides requirements.lock."; \
 	   sed -n 's/^ray==/ray[default]==/p' constraints.txt | $(BIN)/uv pip compile --quiet --universal \
 	     --python-version 3.11 --generate-hashes --no-header --no-annotate -c constraints.txt - | \
 	   awk 'NR == FNR { sub(/==.*/, ""); known[$$0] = 1; next } \

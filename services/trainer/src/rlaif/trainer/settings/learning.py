@@ -55,7 +55,7 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
         gt=0,
         lt=1,
         description="Discount per four frames, or per decision with TRAINER_ACTIONS=seed. Preset "
-        "seed: 0.99, which is shorter than a segment (ADR 0004).",
+        "seed: 0.99, whose horizon is shorter than a segment (ADR 0004).",
         json_schema_extra=UNLESS_SET,
     )
     gae_lambda: float = Field(

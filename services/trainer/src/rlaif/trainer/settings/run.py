@@ -35,8 +35,8 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
         default="continuous",
         description="Mode of the run. continuous: train for RUN_HOURS; epoch: train to the next "
         "multiple of EPOCH_STEPS; pipeline: continuous with an evaluation every EVAL_INTERVAL "
-        "epochs; evaluation: play a checkpoint without training; quest: search the game, make "
-        "demonstrations of the trajectories found and train along them, for "
+        "epochs; evaluation: play a checkpoint without training; quest: search the game, build "
+        "demonstrations from the best trajectories and train along them, for "
         "TRAINER_QUEST_MINUTES.",
     )
     run_id: RunId | None = Field(
