@@ -56,13 +56,16 @@ unexport ROM DATA_DIR RUN
 ROM_OPTION := $${RLAIF_ROM:+"--rom=$$RLAIF_ROM"}
 ROM_PATH_OPTION := $${RLAIF_ROM:+"--rom-path=$$RLAIF_ROM"}
 # Without configured stores, a run stores everything in its folder and contacts no server.
-STORES_HERE := MODELS_STORE="$${MODELS_STORE:-$$(pwd)/var/trainer/models}" \
-               EPISODES_STORE="$${EPISODES_STORE:-$$(pwd)/var/trainer/episodes}"
+RUNS := "$${RLAIF_DATA_DIR:-var}/trainer"
+STORES_HERE := here="$$(mkdir -p -- $(RUNS) && CDPATH= cd -- $(RUNS) && pwd)" && \
+               MODELS_STORE="$${MODELS_STORE:-$$here/models}" EPISODES_STORE="$${EPISODES_STORE:-$$here/episodes}"
+DATA_OPTION := $${RLAIF_DATA_DIR:+"--data-dir=$$RLAIF_DATA_DIR"}
+RUNS_OPTION := $${RLAIF_DATA_DIR:+"--data-dir=$$RLAIF_DATA_DIR/trainer"}
 POLICY := $${RLAIF_POLICY:+-- "$$RLAIF_POLICY"}
 ROM_OPERAND := $${RLAIF_ROM:+-- "$$RLAIF_ROM"}
-DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),"--hud-port=$$HUD_PORT") $(if $(REWARDS),"--rewards=$$REWARDS") \
-        $${RLAIF_DATA_DIR:+"--data-dir=$$RLAIF_DATA_DIR"} $(ROM_OPTION) $(DEMO_ARGS)
-WITHOUT_JUDGES := $(if $(CONTROL),TRAINER_RUN_ID=control TRAINER_SHAPING_WEIGHT=0)
+DEMO := $(if $(filter-out 0,$(ONCE)),--once --timeout 900) $(if $(HUD_PORT),"--hud-port=$$HUD_PORT") $(if $(REWARDS),"--rewards=$$REWARDS") \
+        $(DATA_OPTION) $(ROM_OPTION) $(DEMO_ARGS)
+WITHOUT_JUDGES := $(if $(filter-out 0,$(CONTROL)),TRAINER_RUN_ID=control TRAINER_SHAPING_WEIGHT=0)
 
 define CHECK_PYTHON
 import sys
@@ -124,20 +127,20 @@ demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two load
 	@$(WITHOUT_JUDGES) $(BIN)/rlaif demo $(DEMO)
 
 train: $(VENV)/.ready ## Train in the foreground, without the other services (ARGS="--mode epoch"; ARGS=--help)
-	@$(BIN)/rlaif train $(ARGS)
+	@$(BIN)/rlaif train $(RUNS_OPTION) $(ROM_PATH_OPTION) $(ARGS)
 
 train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros|options|buttons WORLD=7; again: resumes)
 	@$(STORES_HERE) $(BIN)/rlaif train --mode quest --run-id $(TRAINED) \
-	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest.minutes $(MINUTES)) $(ROM_PATH_OPTION) $(ARGS)
+	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest.minutes $(MINUTES)) $(RUNS_OPTION) $(ROM_PATH_OPTION) $(ARGS)
 
 play-trained: $(VENV)/.ready ## Show a trained policy in a window (RUN=…; ARGS="--number 3"; ARGS=--help)
-	@$(BIN)/rlaif evaluate --show $(ROM_OPTION) $(ARGS) $(POLICY)
+	@$(BIN)/rlaif evaluate --show $(DATA_OPTION) $(ROM_OPTION) $(ARGS) $(POLICY)
 
 evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends with JSON (EPISODES=64 RUN=… or SEED=1 ARM=… WORLD=7; ARGS=--random)
-	@$(BIN)/rlaif evaluate --episodes $(or $(EPISODES),64) $(ROM_OPTION) $(ARGS) $(POLICY)
+	@$(BIN)/rlaif evaluate --episodes $(or $(EPISODES),64) $(DATA_OPTION) $(ROM_OPTION) $(ARGS) $(POLICY)
 
 film-trained: $(VENV)/.ready ## Film the best of some episodes of a trained policy (RUN=…; ARGS="--out FILE")
-	@$(BIN)/rlaif evaluate --film $(ROM_OPTION) $(ARGS) $(POLICY)
+	@$(BIN)/rlaif evaluate --film $(DATA_OPTION) $(ROM_OPTION) $(ARGS) $(POLICY)
 
 test: $(VENV)/.ready-dev ## All tests: unit, contracts, integration, the page in a browser, end to end
 	@$(FETCH_BROWSER) || echo "The page is tested in the browser of this machine, or not at all" >&2

@@ -122,13 +122,31 @@ def test_the_stores_of_a_trained_cartridge_are_in_the_clone(tmp_path, place):
 
 
 @pytest.mark.parametrize("place", PLACES)
+def test_runs_and_stores_of_a_trained_cartridge_are_in_the_data_directory(tmp_path, place):
+    clone = Clone(tmp_path / "clone", is_set_up=True)
+    clone.make("train-cartridge", f"DATA_DIR={place}")
+    [(words, environment)] = clone.calls()
+    assert f"--data-dir={place}/trainer" in words
+    assert environment["MODELS_STORE"] == str(clone.root.resolve() / place / "trainer/models")
+
+
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("given", ["argument", "environment"])
 @pytest.mark.parametrize(
     ("variable", "options"),
     [
-        ("DATA_DIR", {"demo": "--data-dir="}),
+        ("DATA_DIR", {"demo": "--data-dir=", "play-trained": "--data-dir="}),
         ("RUN", {"play-trained": "--"}),
-        ("ROM", {"demo": "--rom=", "play": "--", "replay-check": "--", "ladder": "--rom="}),
+        (
+            "ROM",
+            {
+                "demo": "--rom=",
+                "train": "--rom-path=",
+                "play": "--",
+                "replay-check": "--",
+                "ladder": "--rom=",
+            },
+        ),
     ],
 )
 def test_a_path_is_handed_on_as_it_is(tmp_path, place, given, variable, options):
@@ -162,8 +180,9 @@ def test_the_port_of_the_page_is_one_word(tmp_path):
 def test_a_control_is_a_run_of_its_own_without_the_reward_of_the_judges(tmp_path):
     clone = Clone(tmp_path / "clone", is_set_up=True)
     clone.make("demo", "CONTROL=1", "REWARDS=game")
-    clone.make("demo")
-    (called, control), (_, plain) = clone.calls()
+    clone.make("demo", "CONTROL=0", "ONCE=0")
+    (called, control), (words, plain) = clone.calls()
+    assert words == ["demo"]
     assert called == ["demo", "--rewards=game"]
     chosen = {"TRAINER_RUN_ID": "control", "TRAINER_SHAPING_WEIGHT": "0"}
     assert control.items() >= chosen.items()
