@@ -134,7 +134,7 @@ def test_a_setting_of_a_service_that_is_wrong_is_named(tmp_path):
     assert "Traceback" not in ended.stdout
 
 
-@pytest.mark.parametrize("option", ["--loops=0", "--timeout=nan", "--timeout=0"])
+@pytest.mark.parametrize("option", ["--loops=0", "--timeout=nan", "--timeout=0", "--timeout=5"])
 def test_a_number_out_of_its_range_is_refused_as_an_option(tmp_path, capsys, option):
     with pytest.raises(SystemExit) as ended:
         main(["--data-dir", str(tmp_path / "var"), option])

@@ -2,7 +2,16 @@
 
 from typing import Any
 
-from rlaif.contracts.telemetry.readings import CurriculumProgress, SearchProgress
+from rlaif.contracts.telemetry.readings import (
+    AssistanceStatus,
+    CurriculumProgress,
+    MapPosition,
+    PaidStep,
+    PaidSteps,
+    RewardBreakdown,
+    SearchProgress,
+    WatchedPay,
+)
 from rlaif.testing.data.events import NOON
 from rlaif.testing.data.readings import training_progress
 from rlaif.testing.page.broadcasts import broadcast_of
@@ -36,6 +45,24 @@ def test_another_run_begins_without_them(state):
     assert (shown.search, shown.curriculum) == (None, None)
     state.apply_reading(search(run_id="run-2"), NOON)
     assert state.snapshot(NOON).search.run_id == "run-2"
+
+
+def test_a_run_that_searches_does_not_show_figures_of_the_run_before_it(state):
+    step = PaidStep(number=1, env_step=9, reward=1.0)
+    state.apply_reading(training_progress(run_id="run-1"), NOON)
+    for reading in (
+        RewardBreakdown(at=NOON, run_id="run-1", env_step=9, parts={}, total=0.0),
+        AssistanceStatus(at=NOON, run_id="run-1", env_steps=9),
+        MapPosition(at=NOON, env="env-0", group=0, room=1, x=1, y=2, rooms_visited=1),
+        WatchedPay(at=NOON, env="env-0", env_step=9, bin_seconds=0.5),
+        PaidSteps(at=NOON, env="env-0", steps=(step,)),
+    ):
+        state.apply_reading(reading, NOON)
+    names = ("reward", "assistance", "map", "pay")
+    assert all(getattr(state.snapshot(NOON), name) for name in names)
+    state.apply_reading(training_progress(run_id="run-2"), NOON)
+    assert not any(getattr(state.snapshot(NOON), name) for name in names)
+    assert state.trainer.steps.view(None).kept == 0
 
 
 def test_a_reading_that_could_not_have_been_told_is_counted_and_changes_nothing(state):

@@ -47,7 +47,10 @@ _ADDRESS_SPACE = 2_000_000 << 10
 @command("rlaif demo")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stack; returns the exit code."""
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.timeout and not (arguments.once or arguments.loops):
+        parser.error("argument --timeout: needs --once or --loops")
     check_address_space(_ADDRESS_SPACE)
     display = Display(Console(stderr=False))
     rom = _rom(arguments.rom)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from rlaif.contracts.telemetry.assistance import ModeFigures
 from rlaif.contracts.telemetry.readings import (
@@ -29,6 +30,8 @@ from rlaif.hud.read_model.views import (
     Section,
 )
 
+S = TypeVar("S")
+
 MAX_CALLS = 300
 """Maximum number of planner questions in memory."""
 
@@ -41,7 +44,7 @@ class TrainerReadings:
 
     def __init__(self) -> None:
         self.run: RunView | None = None
-        self.assistance: AssistanceStatus | None = None
+        self._assistance: AssistanceStatus | None = None
         self.calls: deque[PlayerCall] = deque(maxlen=MAX_CALLS)
         self.steps = StepWindow()
         self._sections: dict[str, Section] = {}
@@ -52,7 +55,7 @@ class TrainerReadings:
             case TrainingProgress():
                 return self._progress(reading, now)
             case AssistanceStatus():
-                self.assistance = reading
+                self._assistance = reading
             case PlayerCall():
                 self.calls.append(reading)
             case PaidSteps():
@@ -74,10 +77,15 @@ class TrainerReadings:
         """The section `run`, `reward`, `map`, `pay`, `search` or `curriculum`."""
         if name == "run":
             return self.run
-        found = self._sections.get(name)
-        if isinstance(found, SearchProgress | CurriculumProgress) and self.run is not None:
-            return found if found.run_id == self.run.run_id else None
-        return found
+        return self._of_run(self._sections.get(name))
+
+    @property
+    def assistance(self) -> AssistanceStatus | None:
+        return self._of_run(self._assistance)
+
+    def _of_run(self, found: S) -> S | None:
+        run = self.run
+        return None if run and getattr(found, "run_id", run.run_id) != run.run_id else found
 
     def _progress(self, reading: TrainingProgress, now: datetime) -> RunView | None:
         last = self.run
@@ -85,6 +93,9 @@ class TrainerReadings:
         shown = dict(reading)
         if reading.steps_per_second is None:  # before the first iteration they are unknown, not 0
             shown |= {"episodes": None, "segments_skipped": None}
+        if last and last.run_id != reading.run_id:  # these do not name their run
+            self.steps = StepWindow()
+            self._sections = {k: v for k, v in self._sections.items() if hasattr(v, "run_id")}
         since = last.status_since if last and same else now
         self.run = RunView(**shown, received_at=now, status_since=since)
         return None if same else self.run
