@@ -138,6 +138,13 @@ def test_a_server_that_is_no_page_is_reported_as_such(page, monkeypatch, capsys,
     assert "answers as the page" in capsys.readouterr().err
 
 
+def test_a_page_of_another_release_is_reported_as_such(page, monkeypatch, capsys):
+    page[2].append({"service": "judge"})
+    monkeypatch.setattr("sys.argv", ["rlaif", "--url", page[0]])
+    assert status.main() == 2
+    assert "is of another release: KeyError('description')" in capsys.readouterr().err
+
+
 def test_a_server_that_speaks_no_http_is_reported_as_such():
     with socket.create_server(("127.0.0.1", 0)) as listener:
 

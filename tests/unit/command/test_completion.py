@@ -46,3 +46,7 @@ def test_options_are_those_of_the_command(complete):
 
 def test_a_file_is_left_to_the_shell(complete):
     assert complete("rlaif export x") == []
+
+
+def test_an_option_may_have_digits(complete):
+    assert complete("rlaif train --s3-ca") == ["--s3-ca-file"]

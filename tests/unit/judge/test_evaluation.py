@@ -10,6 +10,7 @@ from rlaif.bus.outcome import Reject, Retry
 from rlaif.contracts.judging.quest import QuestPosition, QuestProgress
 from rlaif.contracts.judging.scores import CriterionScore
 from rlaif.judge.epoch import Epoch, EpochPass, find_epoch, judge_epoch, write_report
+from rlaif.service.cli import InvalidSettingsError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.judging.scores import judge_call, score_record
@@ -52,8 +53,13 @@ def test_an_epoch_is_a_range_of_environment_steps_of_one_run(
     epoch = find_epoch(store, EPOCH)
     assert epoch.run_id == "run-1"
     assert [segment.segment_id for segment in epoch.segments] == ["seg-1", "seg-2"]
-    assert find_epoch(store, EpochPass(0, 100_000)).segments == []
-    assert find_epoch(store, replace(EPOCH, run_id="other")).segments == []
+
+
+def test_an_epoch_without_segments_replaces_no_report(store: ObjectStore, segments: Any) -> None:
+    _write(segments, store, "seg-1")
+    for missing in (EpochPass(0, 100_000), replace(EPOCH, run_id="other")):
+        with pytest.raises(InvalidSettingsError, match="runs with segments: run-1"):
+            find_epoch(store, missing)
 
 
 async def test_an_outage_is_waited_for_and_a_corrupt_segment_is_named(

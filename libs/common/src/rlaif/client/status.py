@@ -19,8 +19,13 @@ def main() -> int:
     """Print a few lines; returns the exit code."""
     parser = argparse.ArgumentParser(prog="rlaif status", description=_SUMMARY)
     parser.add_argument("--url", default=DEFAULT_HUD, help="page address (default: %(default)s)")
-    state = get(parser.parse_args().url, "state", wanted="services")
-    sys.stdout.write("".join(f"{line}\n" for line in report(state)))
+    url = parser.parse_args().url
+    state = get(url, "state", wanted="services")
+    try:
+        lines = list(report(state))
+    except (LookupError, TypeError) as error:
+        raise ClientError(f"the page at {url} is of another release: {error!r}") from error
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 1 if state["issues"] else 0
 
 

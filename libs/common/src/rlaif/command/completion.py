@@ -14,7 +14,7 @@ _rlaif() {
   if [ "$COMP_CWORD" -gt 1 ]; then
     words=
     case "$word" in -*)
-      words=$("${COMP_WORDS[0]}" "${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -e '--[a-z][a-z.-]+' | sort -u);;
+      words=$("${COMP_WORDS[0]}" "${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -e '--[a-z][a-z0-9.-]*[a-z0-9]' | sort -u);;
     esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -130,6 +130,9 @@ def find_epoch(store: ObjectStore, task: EpochPass) -> Epoch:
     """The segments captured in an epoch of a run, by default of the last run. Blocks.
 
     Unreadable manifests are among the failed ones.
+
+    Raises:
+        InvalidSettingsError: There are none.
     """
     failed: dict[str, str] = {}
     found: list[tuple[SegmentManifest, SegmentExported]] = []
@@ -153,6 +156,12 @@ def find_epoch(store: ObjectStore, task: EpochPass) -> Epoch:
         if manifest.run_id == run_id and manifest.env_step // task.epoch_steps == task.epoch
     ]
     events = [event for *_, event in sorted(mine, key=lambda each: each[:2])]
+    if not events and not failed:  # a report would replace that of another run
+        known = ", ".join(sorted({manifest.run_id for manifest, _ in found})) or "none"
+        raise InvalidSettingsError(
+            f"no segment of epoch {task.epoch} of run {run_id} is stored; runs with segments: "
+            f"{known}; see --run-id and --epoch-steps"
+        )
     return Epoch(task.epoch, run_id, events, failed)
 
 
