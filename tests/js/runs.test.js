@@ -24,6 +24,10 @@ test("runs are compared with the last one, and too few episodes give no interval
   assert.match(compared({ change: 1, low: 0.4, high: 1.6 }), /Those of slow.*run-13\.00 \(n = 30\)2\.00 \(n = 20\)\+1\.00 \(\+0\.40 to \+1\.60\)300 to 400/);
   assert.match(compared({ change: null, low: null, high: null }), /too few episodes/);
   assert.equal(differences(runs, []), false);
+  runs[0].game = "seedling-vale";
+  assert.match(compared({ change: 1, low: 0.4, high: 1.6 }), /\+1\.00/, "the game of the other is not known");
+  runs[1].game = "world-7-30";
+  assert.match(compared({ change: 1, low: 0.4, high: 1.6 }), /another game/);
 });
 
 test("runs of one name are told apart by their ids", () => {

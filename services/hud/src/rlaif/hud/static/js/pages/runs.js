@@ -135,10 +135,12 @@ class Comparison {
 
 /** Milestones of the runs and of the last one, over the same steps. @param {any[]} runs @param {any[]} found */
 export function differences(runs, found) {
-  const called = (/** @type {string} */ id) => runs.find(({ run_id: known }) => known === id)?.name ?? id;
-  const change = (/** @type {any} */ { change, low, high }) => (change === null ? "too few episodes" : `${reward(change)} (${reward(low)} to ${reward(high)})`);
+  const of = (/** @type {string} */ id) => runs.find(({ run_id: known }) => known === id);
+  const called = (/** @type {string} */ id) => of(id)?.name ?? id;
+  const isOther = (/** @type {string} */ id) => new Set([id, found[0].before_run].map((each) => of(each)?.game).filter(Boolean)).size > 1;
+  const change = (/** @type {string} */ id, /** @type {any} */ { change, low, high }) => (isOther(id) ? "another game" : change === null ? "too few episodes" : `${reward(change)} (${reward(low)} to ${reward(high)})`);
   return found.length > 0 && h("div", {}, table({ look: "differences", name: "Milestones per episode over the same steps", heads: ["Run", "Milestones per episode", `Those of ${called(found[0].before_run)}`, "Difference", "Steps"],
-    rows: found.map(({ after_run: id, until_step: until, milestones: all }) => h("tr", {}, h("th", { scope: "row" }, called(id)), cell("Milestones per episode", `${decimal(all.after)} (n = ${count(all.n_after)})`), cell(`Those of ${called(found[0].before_run)}`, `${decimal(all.before)} (n = ${count(all.n_before)})`), cell("Difference", change(all)), cell("Steps", `${compact((3 * until) / 4)} to ${compact(until)}`))) }).frame,
+    rows: found.map(({ after_run: id, until_step: until, milestones: all }) => h("tr", {}, h("th", { scope: "row" }, called(id)), cell("Milestones per episode", `${decimal(all.after)} (n = ${count(all.n_after)})`), cell(`Those of ${called(found[0].before_run)}`, `${decimal(all.before)} (n = ${count(all.n_before)})`), cell("Difference", change(id, all)), cell("Steps", `${compact((3 * until) / 4)} to ${compact(until)}`))) }).frame,
   h("p", { class: "quiet-text" }, "With 95 % intervals over the episodes of these runs; another seed may differ."));
 }
 
