@@ -39,9 +39,7 @@ def test_a_missed_target_is_a_result(measure, raw):
 
 @pytest.mark.parametrize("raw", ["made.txt", "made"])
 @pytest.mark.parametrize("program", [CRASHED, KILLED, "", "print('[1]')"])
-def test_a_script_that_does_not_come_to_its_figures_is_not_recorded(
-    measure, raw, program, tmp_path
-):
+def test_a_script_that_misses_its_figures_is_not_recorded(measure, raw, program, tmp_path):
     assert measure(raw, program) == []
     assert not (tmp_path / raw).exists()
 

@@ -56,7 +56,7 @@ def test_every_event_but_notices_is_consumed():
     assert not [spec for spec in CATALOG if spec.stream == "HISTORY" and spec.consumers]
 
 
-def test_the_ring_closes():
+def test_the_feedback_loop_closes():
     """Each producer of the pipeline consumes what its predecessor publishes."""
     ring = [spec for spec in CATALOG if spec.consumers]
     for spec, successor in zip(ring, [*ring[1:], ring[0]], strict=True):
@@ -71,7 +71,7 @@ def test_a_dead_letter_travels_on_the_subject_of_its_stream():
     "payload",
     [b"", b"{", b"[]", b"{}", b"\xff", b'{"specversion":"1.0"}', b"null"],
 )
-def test_what_is_no_event_is_refused_with_one_error(payload):
+def test_an_invalid_event_is_refused_with_one_error(payload):
     with pytest.raises(UnknownEventError):
         parse_event(payload)
 

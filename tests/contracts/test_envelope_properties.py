@@ -25,7 +25,7 @@ def test_an_event_survives_the_wire(data, source, time, trace):
 
 @given(captures | scores, times, times)
 @settings(deadline=None)
-def test_equal_data_gives_an_equal_id_whoever_publishes_it_and_when(data, first, second):
+def test_equal_data_gives_an_equal_id_for_any_publisher_and_time(data, first, second):
     assert envelop(data, source="a", time=first).id == envelop(data, source="b", time=second).id
 
 

@@ -25,7 +25,7 @@ def test_a_puzzle_part_without_its_three_readings_is_odd() -> None:
     assert _read("puzzle", {"parts": {"torches_lit": [1, 1]}, "events_done": 1}).parts is None
 
 
-def test_what_nobody_knows_is_no_evidence_of_anything() -> None:
+def test_unknown_facts_are_no_evidence() -> None:
     evidence = Evidence()
     assert not evidence.died
     assert evidence.changes.treasures == 0

@@ -155,7 +155,7 @@ def test_a_metric_without_a_value_is_exposed_and_in_no_series():
     assert [each.is_in(series) for each in (call, check, other)] == [False, True, False]
 
 
-def test_what_is_no_promql_is_named():
+def test_invalid_promql_is_named():
     with pytest.raises(ValueError, match="here: unclosed left parenthesis"):
         wrong(Expression("here", "sum(up"))
 

@@ -185,7 +185,7 @@ def test_a_plan_out_of_bounds_is_invalid(changes: dict[str, Any]) -> None:
     [{"row": "4"}, {"row": 4.0}, {"direction": "UP"}, {"poke": "C0A2=FF"}],
     ids=repr,
 )
-def test_numbers_may_be_text_and_keys_that_nobody_asked_for_are_left_out(
+def test_numbers_may_be_text_and_unrequested_keys_are_omitted(
     changes: dict[str, Any],
 ) -> None:
     assert read_plan(_changed(TALK, **changes)) == read_plan(json.dumps(TALK))

@@ -48,7 +48,7 @@ def test_anything_is_a_value_or_one_error(data):
     ],
     ids=lambda data: repr(data[:12]),
 )
-def test_what_nobody_could_write_again_is_refused(data):
+def test_json_that_cannot_be_written_again_is_refused(data):
     with pytest.raises(NotJsonError):
         read_json(data)
 

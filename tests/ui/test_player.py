@@ -30,7 +30,7 @@ def stage(bus: Bus, episodes: FileStore) -> Stage:
     return stage
 
 
-async def test_without_a_planner_one_line_says_so(
+async def test_without_a_planner_one_line_reports_it(
     chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
     await chromium.open(hud_url + "/llm")

@@ -62,7 +62,7 @@ async def test_the_canvas_holds_the_very_pixels_of_the_game(
     assert np.array_equal(drawn, picture)
 
 
-async def test_one_can_go_back_and_live_again_and_sees_how_the_picture_arrives(
+async def test_the_screen_can_be_rewound_and_returned_to_live(
     chromium: Any, hud_url: str, counting: None
 ) -> None:
     await chromium.open(hud_url)

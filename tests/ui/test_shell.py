@@ -153,7 +153,7 @@ Object.defineProperty(document, 'hidden', { get: () => window.away === true });"
 """JavaScript: notifications that are kept, in a page that `away` hides."""
 
 
-async def test_who_wants_it_is_told_of_models_and_issues_in_another_tab(
+async def test_notifications_report_models_and_issues_in_another_tab(
     chromium: Any, hud_url: str, stage: Stage
 ) -> None:
     await chromium.open(hud_url)
@@ -318,7 +318,7 @@ async def test_a_list_keeps_what_the_reader_holds(chromium: Any, hud_url: str) -
     assert kept == [told, False, "0"]
 
 
-async def test_a_panel_that_breaks_says_so_and_leaves_the_others_alone(
+async def test_a_panel_that_breaks_reports_it_and_leaves_the_others_alone(
     chromium: Any, hud_url: str
 ) -> None:
     await chromium.open(hud_url)
@@ -346,7 +346,7 @@ async def test_a_panel_that_breaks_says_so_and_leaves_the_others_alone(
     chromium.logged.clear()
 
 
-async def test_an_address_that_is_no_pages_says_so(chromium: Any, hud_url: str) -> None:
+async def test_an_address_that_is_no_pages_reports_it(chromium: Any, hud_url: str) -> None:
     await chromium.open(hud_url)
     await chromium.wait_for("document.querySelector('#screen') !== null")
     await chromium.evaluate("history.pushState({}, '', '/nowhere')")

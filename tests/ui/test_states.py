@@ -88,7 +88,7 @@ async def send_frame(bus: Bus, number: int = 1, step: int = 225_900) -> None:
     await bus.telemetry().send_bytes(f"{FRAME_SUBJECT}.env-0", frame.pack())
 
 
-async def test_a_ring_that_starts_says_what_it_waits_for(
+async def test_a_starting_pipeline_reports_its_missing_dependencies(
     chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
     await chromium.open(hud_url)
@@ -106,7 +106,7 @@ async def test_a_ring_that_starts_says_what_it_waits_for(
     assert chromium.errors == []
 
 
-async def test_a_healthy_ring_is_five_green_dots_and_no_banner(
+async def test_a_healthy_pipeline_is_five_green_dots_and_no_banner(
     chromium: Any, hud_url: str, stage: Stage, bus: Bus, shoot: Shoot
 ) -> None:
     await chromium.open(hud_url)

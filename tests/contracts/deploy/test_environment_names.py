@@ -208,7 +208,7 @@ def test_a_service_listens_to_the_network(
 @pytest.mark.parametrize(
     "page", ["alerts", "judges", "planner", "reward-models", "storage", "troubleshooting"]
 )
-def test_compose_passes_on_what_a_page_for_operators_tells_them_to_set(page: str) -> None:
+def test_compose_passes_the_settings_of_the_operators_pages(page: str) -> None:
     needs(COMPOSE)
     words = set(re.findall(r"\w+", (ROOT / f"docs/operations/{page}.md").read_text("utf-8")))
     passed = asked_for(COMPOSE)
@@ -279,7 +279,7 @@ def test_every_name_that_a_command_on_a_page_sets_is_read(page: Path) -> None:
 # --- the search itself ----------------------------------------------------------------------------
 
 
-def test_a_name_that_nobody_reads_is_told_with_its_place() -> None:
+def test_an_unused_name_is_reported_with_its_place() -> None:
     planted = [Given("NATS_URI", "nats://nats:4222", "docker-compose.yml judge")]
     assert unread(planted) == ["NATS_URI in docker-compose.yml judge"]
     assert unread([Given("NATS_URL", "", ""), Given("JUDGE_LOG_LEVEL", "", "")]) == []
@@ -291,7 +291,7 @@ def test_a_shared_setting_counts_as_set_by_its_plain_name() -> None:
     assert unset(everything - {"NATS_URL"}) == ["NATS_URL"]
 
 
-def test_of_compose_only_containers_of_ours_are_read(tmp_path: Path) -> None:
+def test_of_compose_only_our_containers_are_read(tmp_path: Path) -> None:
     (tmp_path / "compose.yml").write_text(
         """
 x-ours: &ours {NATS_URL: "nats://${NATS_TOKEN:?set it}@nats:4222"}

@@ -75,7 +75,7 @@ async def stream_of(url, name):
         await bus.close()
 
 
-async def test_it_makes_every_stream_consumer_and_bucket_and_says_so(nats, environment, s3):
+async def test_it_makes_every_stream_consumer_and_bucket_and_reports_it(nats, environment, s3):
     nats.start()
     code, said, _ = run(environment)
     assert code == 0

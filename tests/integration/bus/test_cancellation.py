@@ -54,7 +54,7 @@ async def test_a_worker_ends_in_whichever_turn_it_is_cancelled(bus: Bus):
         assert await cancelled_after(task, turns), f"cancelled in turn {turns}"
 
 
-async def test_a_bus_closes_in_whichever_turn_of_a_reconnection_it_is_told(nats_url: str):
+async def test_a_bus_closes_at_any_point_of_a_reconnection(nats_url: str):
     for turns in range(TURNS):
         bus = await connect(nats_url, name="test")
         await bus.client.force_reconnect()
@@ -66,7 +66,7 @@ async def test_a_bus_closes_in_whichever_turn_of_a_reconnection_it_is_told(nats_
         assert bus.closed
 
 
-async def test_a_cancellation_of_before_does_not_end_what_cleans_up(bus: Bus):
+async def test_an_earlier_cancellation_does_not_end_the_cleanup(bus: Bus):
     cleaned = asyncio.Event()
 
     async def work() -> None:

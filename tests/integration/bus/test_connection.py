@@ -155,7 +155,7 @@ async def test_backlog_counts_waiting_and_unanswered_events(bus, start_worker):
         await bus.backlog(SegmentCaptured, "nobody")
 
 
-async def test_telemetry_reaches_whoever_listens(bus):
+async def test_telemetry_reaches_every_listener(bus):
     seen = []
 
     async def listen():

@@ -79,7 +79,7 @@ async def test_several_streams_are_followed_at_once_without_acknowledging(bus, f
     await backlog_of(bus, SegmentCaptured, "exporter", 1)
 
 
-async def test_a_feed_goes_on_where_it_was_after_nats_was_killed(bus, nats_server, follow):
+async def test_a_feed_continues_where_it_was_after_nats_was_killed(bus, nats_server, follow):
     publisher = bus.publisher("trainer")
     seen = await follow(SegmentCaptured, history=True)
     await publisher.publish(segment_captured("segment-1"))

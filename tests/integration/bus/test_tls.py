@@ -55,7 +55,7 @@ async def test_it_reconnects_over_tls(server, certificate):
         await bus.close()
 
 
-async def test_a_server_that_nobody_vouches_for_gets_nothing(server):
+async def test_an_untrusted_server_gets_no_credentials(server):
     with pytest.raises(BusUnavailableError, match="certificate verify failed"):
         await connect(over_tls(server), name="test", timeout=SOON)
 

@@ -72,7 +72,7 @@ async def test_all_streams_fit_the_one_gigabyte_of_the_default_server(bus):
     assert sum(each.config.max_bytes for each in infos) < 1e9
 
 
-async def test_ensuring_on_a_server_without_room_says_so(tmp_path):
+async def test_ensuring_on_a_full_server_is_an_error(tmp_path):
     server = NatsServer(tmp_path, max_file="1MB")
     await asyncio.to_thread(server.start)
     bus = await connect(server.url, name="test")

@@ -62,7 +62,7 @@ async def test_a_segment_is_one_trace_from_its_capture_to_its_label(bus, start_w
     assert labelled[0]["trace_id"] == format_trace_id(trace)
 
 
-async def test_a_handler_that_fails_leaves_a_span_that_says_so(bus, start_worker, recorded):
+async def test_a_handler_that_fails_leaves_a_span_that_reports_it(bus, start_worker, recorded):
     async def handler(event):
         raise Reject("rom_missing", "no cartridge is configured")
 

@@ -168,7 +168,7 @@ async def test_a_deleted_stream_or_consumer_is_made_again(bus, start_worker, wha
     await eventually(lambda: handled == ["segment-1"], "handled after the repair")
 
 
-async def test_a_worker_sets_its_ack_wait_and_says_so(bus, start_worker, caplog):
+async def test_a_worker_sets_its_ack_wait_and_reports_it(bus, start_worker, caplog):
     worker = start_worker(None, ack_wait=timedelta(seconds=7))
     await eventually(lambda: worker.healthy, "healthy")
     info = await bus.jetstream.consumer_info(STREAM, "exporter")

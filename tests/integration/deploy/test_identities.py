@@ -194,7 +194,7 @@ def test_what_is_missing_is_missing_and_the_start_of_a_judge_works(stores: Store
     assert [info.key for info in stores("judge", EPISODES).list("scores/")] == [SCORE[1]]
 
 
-def test_nobody_but_the_administrator_makes_buckets_or_lists_the_models(stores: Stores) -> None:
+def test_only_the_administrator_makes_buckets_or_lists_the_models(stores: Stores) -> None:
     for identity in MAY:
         with pytest.raises(StoreUnavailableError):
             stores(identity, "another").put("key", b"x")

@@ -95,7 +95,7 @@ async def test_a_service_publishes_and_counts_on_streams_that_the_bootstrap_made
         await backlog_of(service, SegmentExported, "judge", 1)
 
 
-async def test_nobody_is_let_in_without_a_password(port, opened):
+async def test_a_client_without_a_password_is_rejected(port, opened):
     async with opened("admin"):
         pass
     with pytest.raises(BusUnavailableError):

@@ -66,7 +66,7 @@ async def test_a_captured_segment_is_exported_with_the_observations_of_the_play(
     assert state["room"]["name"] in SEEDLING_ROOMS.values()
 
 
-async def test_a_tampered_action_is_dead_lettered_once_and_others_go_on(
+async def test_a_tampered_action_is_dead_lettered_once_and_others_continue(
     bus, episodes_store, start_exporter, captured, recorded
 ):
     client = await start_exporter()
@@ -151,7 +151,7 @@ async def test_missing_objects_are_given_up_and_hold_up_no_other_capture(
     assert await bus.backlog(SegmentCaptured, "exporter") == 0
 
 
-async def test_a_keyframe_that_makes_the_emulator_hang_is_given_up_and_others_go_on(
+async def test_a_keyframe_that_hangs_the_emulator_is_given_up_and_others_continue(
     bus, episodes_store, start_exporter, captured, recorded
 ):
     hanging = hanging_keyframe(recorded[0].keyframe, load_cartridge().data)
@@ -230,7 +230,9 @@ async def test_segments_are_deleted_after_their_days(episodes_store, start_expor
     assert episodes_store.head(event.manifest_key) is None
 
 
-async def test_without_nats_it_lives_and_says_what_it_waits_for(start_unready, episodes_store):
+async def test_without_nats_it_runs_and_reports_its_missing_dependencies(
+    start_unready, episodes_store
+):
     async with start_unready(nats_url="nats://127.0.0.1:1") as client:
 
         async def says_why():

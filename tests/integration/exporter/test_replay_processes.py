@@ -206,7 +206,7 @@ async def test_a_hanging_replay_does_not_outlive_an_exporter_that_is_killed(tmp_
     await eventually(lambda: not children(parent.pid), "the replay process is gone")
 
 
-def test_a_replay_past_its_time_is_ended_by_an_alarm_where_nobody_else_does(cartridge, endless):
+def test_a_replay_past_its_time_is_ended_by_its_own_alarm(cartridge, endless):
     """What PR_SET_PDEATHSIG does on Linux, an alarm does anywhere: a hung thread holds the GIL."""
     capture, hanging = endless
     header, parts = start_request(cartridge, ReplaySettings())

@@ -55,21 +55,21 @@ def test_every_room_is_briefed_by_its_name_with_the_player_on_its_map(told: Told
         assert sum(line.count("@") for line in briefing.map) == 1
 
 
-def test_a_text_on_the_screen_is_told_with_its_words(told: Told) -> None:
+def test_a_text_on_the_screen_is_reported_with_its_words(told: Told) -> None:
     read = [briefing for ram, briefing in told if is_dialog_state(ram)]
     assert read
     assert all(briefing.text and briefing.said for briefing in read)
     assert all(briefing.text is None for ram, briefing in told if has_control(ram))
 
 
-def test_a_question_is_told_with_its_choices(told: Told) -> None:
+def test_a_question_is_reported_with_its_choices(told: Told) -> None:
     asked = [briefing for _, briefing in told if briefing.asks]
     assert asked
     assert {briefing.choices for briefing in asked} == {("Yes", "No")}
     assert all("?" in (briefing.said or "") for briefing in asked)
 
 
-def test_the_way_that_is_taken_next_was_told_as_reachable(told: Told) -> None:
+def test_the_next_path_was_reported_as_reachable(told: Told) -> None:
     """Who walks into the next room leaves by an exit that a briefing a moment before had open."""
     taken = missed = 0
     last: Briefing | None = None
@@ -85,7 +85,7 @@ def test_the_way_that_is_taken_next_was_told_as_reachable(told: Told) -> None:
     assert missed <= taken // 20  # what is warped, and who died
 
 
-def test_what_a_puzzle_asks_for_is_told(told: Told) -> None:
+def test_the_goal_of_a_puzzle_is_described(told: Told) -> None:
     kinds = {kind for _, briefing in told for kind, *_ in briefing.to_do}
     assert kinds == {"torch", "button", "block", "switch"}
 

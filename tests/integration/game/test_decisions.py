@@ -227,12 +227,12 @@ def jump_from(play: Any, at: tuple[int, int], *names: str) -> bool:
     return x_of(play.ram) < 48 and play.ram.u8(address("wLinkHealth")) == health
 
 
-def test_who_goes_to_a_hole_jumps_over_it_from_wherever_he_came(play: Any) -> None:
+def test_a_walk_to_a_hole_jumps_over_it_from_any_side(play: Any) -> None:
     jumped = [jump_from(play, at, "GO_TO_3_3", "AIMED_LEFT") for at in FREE_SIDE]
     assert all(jumped)
 
 
-def test_who_jumps_from_where_he_stands_must_be_near(play: Any) -> None:
+def test_a_jump_in_place_needs_a_near_target(play: Any) -> None:
     """From half a tile at most: a jump covers 25 pixels, and a hole is 16 wide."""
     jumped = {x - 64: jump_from(play, (x, 56), "AIMED_LEFT") for x in range(66, 80)}
     assert [off for off, over in jumped.items() if over] == list(range(2, 9))

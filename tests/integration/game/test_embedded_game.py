@@ -43,7 +43,7 @@ def test_play_begins_with_hearts_and_a_visited_room(playing):
     ("action", "facing"),
     [(Action.UP, "up"), (Action.DOWN, "down"), (Action.LEFT, "left"), (Action.RIGHT, "right")],
 )
-def test_a_direction_turns_the_player_and_moves_him_unless_a_wall_is_there(playing, action, facing):
+def test_a_direction_turns_and_moves_the_player_unless_a_wall_is_there(playing, action, facing):
     before = decode(read_blocks(playing))
     free = encode(read_blocks(playing))[
         slot_index({"up": "free_north", "down": "free_south",

@@ -118,7 +118,7 @@ def palettes_of(emulator, slot, corner, frames):
 @pytest.mark.parametrize(
     ("moment", "corner"), [("hurt", (24, 0)), ("hit", (24, 0)), ("boss hit", (16, -8))]
 )
-def test_whoever_is_hit_flashes_white_and_stays_in_sight(emulator, found, moment, corner):
+def test_a_hit_character_flashes_white_and_stays_visible(emulator, found, moment, corner):
     white, frames = 6, 12
     emulator.load_state(found[moment])
     struck = PLAYER

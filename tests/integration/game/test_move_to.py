@@ -133,7 +133,7 @@ def test_a_door_is_gone_through_and_known_from_then_on(starting):
         {"column": 14, "row": 10},  # beyond this room
     ],
 )
-def test_where_no_way_is_known_and_no_map_tells_no_step_is_taken(starting, where):
+def test_without_a_known_path_or_map_no_step_is_taken(starting, where):
     village = starting((0, 0x77))
     before = village.here
     choice = village.go(**where)
@@ -141,7 +141,7 @@ def test_where_no_way_is_known_and_no_map_tells_no_step_is_taken(starting, where
     assert village.here == before
 
 
-def test_who_comes_to_another_room_than_asked_for_gives_up(starting):
+def test_a_walk_that_reaches_another_room_gives_up(starting):
     orchard = starting((0, 0x66))
     option = option_of(MoveTo(column=3, row=5), graph=orchard.graph, limits=LIMITS)
     assert not option.next(read_blocks(orchard.emulator)).over

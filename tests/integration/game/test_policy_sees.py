@@ -72,7 +72,7 @@ def told(one: RamBlocks, other: RamBlocks) -> set[str]:
     return fields | {f"observation: {LAYOUT[slot].group}" for slot in np.flatnonzero(unlike)}
 
 
-def test_every_swap_in_the_menu_is_told(states: list[RamBlocks]):
+def test_every_swap_in_the_menu_is_reported(states: list[RamBlocks]):
     swaps = [
         (before, after)
         for before, after in pairwise(states)
@@ -103,7 +103,7 @@ def test_every_swap_in_the_menu_is_told(states: list[RamBlocks]):
         ("the season of the room", ("wRoomStateModifier",), "observation: room"),
     ],
 )  # fmt: skip
-def test_what_changed_under_the_players_hands_is_told(
+def test_what_changed_under_the_players_hands_is_reported(
     states: list[RamBlocks], fact: str, names: tuple[str, ...], field: str
 ):
     found = changes(states, *names)

@@ -30,7 +30,7 @@ def test_each_extra_comes_on_the_way_too(walked):
     assert all(walked.reached.index(name) < walked.reached.index("essence") for name in extras)
 
 
-def test_he_dies_once_sees_game_over_and_goes_on(walked):
+def test_the_player_dies_once_sees_game_over_and_continues(walked):
     assert walked.game_overs == 1
     assert walked.controlled_after
     assert decode(walked.ram).deaths == 1
@@ -52,5 +52,5 @@ def test_it_visits_every_room_and_all_four_seasons(walked, cartridge_folder):
     assert walked.seasons >= set(SEASONS)
 
 
-def test_every_state_on_the_way_is_told_in_few_words(walked):
+def test_every_state_of_the_walkthrough_is_described_in_few_words(walked):
     assert 0 < walked.longest_description <= LONGEST_DESCRIPTION

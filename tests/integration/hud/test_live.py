@@ -198,7 +198,7 @@ async def test_a_hidden_page_gets_no_frames_but_everything_else(
 
 
 @pytest.mark.parametrize("origin", ["https://elsewhere.example", "http://[::1", "null"])
-async def test_a_page_of_another_site_is_told_why_it_is_refused(
+async def test_a_page_of_another_site_gets_the_reason_of_its_refusal(
     hud: str, origin: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)

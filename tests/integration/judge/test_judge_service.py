@@ -17,7 +17,7 @@ async def scored_events(bus: Bus) -> list[SegmentScored]:
         return [(await anext(feed)).data for _ in range(info.state.messages)]
 
 
-async def test_an_exported_segment_is_scored_and_told(
+async def test_an_exported_segment_is_scored_and_published(
     pipeline: Any, start_judge: Any, stand_in: Any
 ) -> None:
     client = await start_judge()
@@ -39,7 +39,7 @@ async def test_an_exported_segment_is_scored_and_told(
     assert (health["calls"], health["failures"]) == (3, 0)
 
 
-async def test_a_segment_told_of_many_times_has_one_score_and_one_event(
+async def test_a_segment_announced_many_times_has_one_score_and_one_event(
     pipeline: Any, start_judge: Any, stand_in: Any
 ) -> None:
     await start_judge()
@@ -90,7 +90,7 @@ async def test_a_corrupt_segment_is_a_dead_letter_and_never_scored(
     assert await stand_in.calls() == 0
 
 
-async def test_a_judge_without_its_servers_lives_and_says_what_it_waits_for(
+async def test_a_judge_without_its_servers_runs_and_reports_its_missing_dependencies(
     start_judge: Any,
 ) -> None:
     client = await start_judge(wait=False, nats_url="nats://127.0.0.1:9")

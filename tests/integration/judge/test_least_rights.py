@@ -13,7 +13,7 @@ from rlaif.testing.servers.nats_server import NatsServer
 from rlaif.testing.waiting import all_answered, eventually
 
 
-async def test_it_waits_for_the_bootstrap_says_so_and_then_scores(
+async def test_it_waits_for_the_bootstrap_reports_it_and_then_scores(
     guarded_nats: NatsServer, episodes_store: ObjectStore, start_judge: Any
 ) -> None:
     judge: httpx.AsyncClient = await start_judge(

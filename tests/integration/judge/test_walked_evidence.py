@@ -83,14 +83,14 @@ def test_each_item_of_the_quest_is_gained_where_the_guide_says(walked, item, pla
      ("The thorn key! It fits Gnarl's door.", "Stone Vault"),
      ("You found the Sun Seed! Its warmth runs through all of Seedling Vale.", "Seed Hall")],
 )  # fmt: skip
-def test_what_was_said_is_told_with_the_place_where_it_was_said(walked, text, place):
+def test_a_dialog_is_reported_with_its_place(walked, text, place):
     evidence = walked.saying(text)
     assert text in evidence.dialog.said
     assert place in evidence.rooms.places
     assert evidence.start.game == "seedling-vale"
 
 
-def test_the_first_gift_is_told_as_talk_and_as_item(walked):
+def test_the_first_gift_is_reported_as_dialog_and_as_item(walked):
     evidence = walked.gaining("sword")
     gift, got = (text for text in evidence.dialog.said if "Blade" in text)
     assert gift.startswith("Pip! The seasons have lost their way.")

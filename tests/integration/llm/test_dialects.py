@@ -73,7 +73,7 @@ async def test_the_subset_has_a_type_beside_each_enum_and_no_bounds_of_lengths(s
         ("none", {}),
     ],
 )
-async def test_other_servers_are_told_the_shape_in_their_own_way(server, mode, sent):
+async def test_other_servers_get_the_schema_in_their_own_form(server, mode, sent):
     await ask(server, REQUEST, schema_mode=mode)
     (body,) = server.bodies
     assert {k: v for k, v in body.items() if k in ("response_format", "guided_json")} == sent
@@ -117,7 +117,7 @@ async def test_a_model_that_was_still_thinking_gave_an_answer_without_text(serve
     assert (answer.text, answer.finish_reason) == ("", "length")
 
 
-async def test_a_refusal_of_the_model_is_told(server: ChatServer) -> None:
+async def test_a_refusal_of_the_model_is_reported(server: ChatServer) -> None:
     server.message |= {"content": None, "refusal": "I do not play."}
     with pytest.raises(InvalidReplyError, match="I do not play"):
         await ask(server, REQUEST)

@@ -177,7 +177,7 @@ async def test_a_wish_for_a_pause_that_is_no_number_is_left_aside(connections, v
     assert raised.value.retry_after is None
 
 
-async def test_a_key_that_a_server_repeats_is_told_to_nobody(connections: Connections) -> None:
+async def test_a_key_that_a_server_repeats_is_masked(connections: Connections) -> None:
     said = b"HTTP/1.1 401 No\r\nContent-Length: 24\r\n\r\nthe key secret is wrong!"
     async with _raw_server(said) as url:
         with pytest.raises(RefusedError, match="the key … is wrong!"):

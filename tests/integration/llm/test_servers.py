@@ -172,7 +172,7 @@ async def test_a_parameter_that_is_refused_is_left_out_remembered_and_logged_onc
     assert len(caplog.records) == 1
 
 
-async def test_a_refusal_that_no_change_helps_is_told_and_nothing_is_remembered() -> None:
+async def test_a_refusal_that_no_change_helps_is_reported_and_nothing_is_remembered() -> None:
     def never(body: dict[str, Any]) -> tuple[int, str]:
         return 400, "the prompt is too long: temperature, seed and schema included"
 

@@ -117,7 +117,7 @@ def test_a_service_refuses_writes_without_the_token_and_foreign_names(
             assert client.get(path, headers={"Host": "evil.example"}).status_code == 421
 
 
-def test_nats_lets_nobody_in_without_a_password(pipeline: Pipeline) -> None:
+def test_nats_rejects_a_client_without_a_password(pipeline: Pipeline) -> None:
     with socket.create_connection(("127.0.0.1", _port(pipeline, "nats")), timeout=30) as stream:
         answers = stream.makefile("rb")
         assert answers.readline().startswith(b"INFO ")
@@ -126,7 +126,7 @@ def test_nats_lets_nobody_in_without_a_password(pipeline: Pipeline) -> None:
         answers.close()
 
 
-def test_the_monitoring_of_nats_tells_no_secret(pipeline: Pipeline) -> None:
+def test_the_monitoring_of_nats_contains_no_secret(pipeline: Pipeline) -> None:
     address = f"http://127.0.0.1:{_monitor(pipeline)}"
     with httpx.Client(base_url=address, trust_env=False) as client:
         for path in ("/varz", "/connz?auth=1&subs=1", "/jsz?config=1&streams=1", "/subsz?subs=1"):

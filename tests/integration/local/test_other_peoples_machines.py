@@ -107,7 +107,7 @@ def test_a_data_directory_that_cannot_be_used_is_named(tmp_path, spoil: Callable
         "--llm-base-url=http://me:secret@h:0",
     ],
 )
-def test_what_is_no_port_or_no_address_is_refused_as_an_option(tmp_path, capsys, option):
+def test_an_invalid_port_or_address_is_refused_as_an_option(tmp_path, capsys, option):
     with pytest.raises(SystemExit) as ended:
         main(["--data-dir", str(tmp_path / "var"), option])
     assert ended.value.code == 2

@@ -139,7 +139,7 @@ async def test_a_second_ctrl_c_ends_what_does_not_want_to(stubborn_pipeline):
     assert not lives(pipeline.left())
 
 
-async def test_the_end_tells_what_of_the_run_is_saved(pipeline):
+async def test_the_end_reports_what_of_the_run_is_saved(pipeline):
     begin_attempt(Path(pipeline.folder) / "trainer", "r-1", TrainerSettings(), datetime.now(UTC))
     await pipeline.starts()
     pipeline.press_ctrl_c()
@@ -148,7 +148,7 @@ async def test_the_end_tells_what_of_the_run_is_saved(pipeline):
     await pipeline.ends()
 
 
-async def test_the_end_tells_how_many_steps_after_the_last_checkpoint_are_lost(tmp_path):
+async def test_the_end_reports_how_many_steps_after_the_last_checkpoint_are_lost(tmp_path):
     record = RunRecord.read(begin_attempt(tmp_path / "trainer", "r-1", TrainerSettings(), NOW))
     manifest = checkpoints.Manifest(
         run_id="r-1", attempt=0, created_at=NOW, hidden=8, rom_sha256="ab" * 32, record=record,
@@ -210,7 +210,7 @@ def test_children_of_our_own_session_and_spared_ones_are_no_strays():
             child.wait()
 
 
-def test_what_has_ended_by_itself_is_reaped_and_not_told_of():
+def test_a_process_that_ended_is_reaped_and_not_reported():
     gone = subprocess.Popen([sys.executable, "-c", ""], start_new_session=True)
 
     def is_a_zombie():

@@ -106,7 +106,7 @@ def test_where_the_memory_knows_the_rise_the_expert_agrees(walkthrough: list[Any
     assert all(level_of_rise(_rise(each) or 0.0) == known_rise(each) for each in known)
 
 
-def test_texts_that_help_are_told_from_those_that_do_not(segments: list[Evidence]) -> None:
+def test_useful_texts_are_distinguished_from_others(segments: list[Evidence]) -> None:
     levels = [_verdict(evidence, JUDGES[0]).levels["dialog"] for evidence in segments]
     assert {None, 1, 2} <= set(levels)
     silent = [evidence.dialog.steps == 0 for evidence in segments]

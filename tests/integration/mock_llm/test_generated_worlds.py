@@ -95,7 +95,7 @@ def test_the_position_rises_along_the_solution(
     assert np.corrcoef(ranks, np.arange(len(ranks)))[0, 1] > 0.95
 
 
-def test_a_judge_is_told_the_next_objective_of_the_worlds_guide(
+def test_a_prompt_has_the_next_objective_of_the_worlds_guide(
     world: World, cartridge: Cartridge, solution: Steps, looks_along: Callable[..., Any]
 ) -> None:
     states = [

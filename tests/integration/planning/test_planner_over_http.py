@@ -128,7 +128,7 @@ async def never_ends(request: Request, writer: asyncio.StreamWriter) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_the_stand_in_plans_and_suggests_on_every_route(mode):
+async def test_the_mock_plans_and_suggests_on_every_route(mode):
     async with (
         serve(create_app(MockLlmSettings(latency_seconds=0))) as url,
         planner_at(url) as planner,
@@ -147,7 +147,7 @@ async def test_the_stand_in_plans_and_suggests_on_every_route(mode):
         assert counts.latency_seconds > 0
 
 
-async def test_a_server_that_hangs_holds_up_nobody_and_its_route_comes_to_rest():
+async def test_a_hung_server_delays_no_other_and_its_route_is_paused():
     async with (
         raw_server(hangs) as url,
         planner_at(url, plan_seconds=5, failures=2, in_flight=2, pause_seconds=60) as planner,
@@ -178,7 +178,7 @@ async def test_a_server_that_hangs_holds_up_nobody_and_its_route_comes_to_rest()
         ),
     ],
 )
-async def test_what_is_no_model_is_told_apart_and_counted(answer, outcome, said):
+async def test_an_unusable_model_is_distinguished_and_counted(answer, outcome, said):
     async with (
         raw_server(answer) as url,
         planner_at(url, plan_seconds=0.5, api_key="sk-1") as planner,
@@ -193,7 +193,7 @@ async def test_what_is_no_model_is_told_apart_and_counted(answer, outcome, said)
         assert planner.counts().by_mode["dialog"].outcomes == {outcome: 1}
 
 
-async def test_nobody_at_the_address_is_an_error():
+async def test_no_server_at_the_address_is_an_error():
     async with planner_at("http://127.0.0.1:9") as planner:
         planner.ask(ask_for("x"))
         (reply,) = await replies_of(planner, 1)

@@ -82,7 +82,7 @@ def test_a_candidate_does_not_replace_a_champion_that_was_pinned_meanwhile(
     assert healed.champion.version == 2
 
 
-def test_of_two_first_publications_one_is_told_that_it_lost(store: ObjectStore) -> None:
+def test_of_two_first_publications_one_gets_a_conflict(store: ObjectStore) -> None:
     other = registry_of(store)
     here = registry_of(Meanwhile(store, lambda: publish(other, 2)))
     with pytest.raises(ChampionConflictError, match="version 1 is not live"):

@@ -145,7 +145,7 @@ def test_a_missing_object_is_not_found(store: ObjectStore) -> None:
         assert store.head(key) is None
 
 
-def test_head_tells_size_and_time(store: ObjectStore) -> None:
+def test_head_reports_size_and_time(store: ObjectStore) -> None:
     before = datetime.now(UTC) - timedelta(seconds=2)  # servers round to seconds
     store.put("a", b"12345")
     found = store.head("a")

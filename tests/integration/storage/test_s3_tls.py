@@ -29,7 +29,7 @@ def test_a_server_of_our_own_authority_is_believed(secure_s3: S3Credentials) -> 
     probe_store(open_store(BUCKET, secure_s3))
 
 
-def test_a_server_that_nobody_vouches_for_is_refused(secure_s3: S3Credentials) -> None:
+def test_an_untrusted_server_is_refused(secure_s3: S3Credentials) -> None:
     store = open_store(BUCKET, replace(secure_s3, ca_file=None))
     with pytest.raises(StoreUnavailableError, match=r"certificate verify failed.*S3_CA_FILE"):
         store.get("a")

@@ -90,7 +90,7 @@ def reported(tmp_path_factory):
     return json.loads(done.stdout.splitlines()[-1]), tmp_path / "out"
 
 
-def test_arms_are_told_apart_each_with_its_seeds_means_and_interval(reported):
+def test_arms_are_distinguished_each_with_its_seeds_means_and_interval(reported):
     told, _ = reported
     macros, buttons = told["arms"]["macros"], told["arms"]["buttons"]
     assert macros["seeds"] == [1, 2, 3]

@@ -289,7 +289,7 @@ def test_an_episode_can_be_cut_from_outside(lost: bool):
         each.close()
 
 
-def test_a_fragment_tells_the_time_left_and_which_attempts_were_lost():
+def test_a_fragment_reports_the_time_left_and_which_attempts_were_lost():
     vector = EmulatorVector(config_of("macros"), count=2, runner=1, seed=0)
     vector.games[1].cut_after(400, lost=True)
     fragment = play(vector, 40)

@@ -11,7 +11,7 @@ from pathlib import Path
 BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "determinism.py"
 
 
-def test_three_processes_come_to_the_same_ram_and_observations():
+def test_three_processes_reach_the_same_ram_and_observations():
     done = subprocess.run(
         [sys.executable, str(BENCHMARK), "--steps", "3000"],
         capture_output=True, text=True, timeout=200, check=False,

@@ -126,7 +126,7 @@ def leave_the_room(**changes):
     raise AssertionError("the player never left his room")
 
 
-def test_a_step_that_loses_control_goes_on_until_the_player_has_it_again():
+def test_a_step_that_loses_control_continues_until_the_player_has_it_again():
     outcomes, row = leave_the_room()
     assert row[slot_index("has_control")] == 1
     assert 0 < outcomes[-1].wait <= GAME.longest_wait_frames
@@ -186,7 +186,7 @@ def test_another_source_of_starts_can_be_plugged_in():
     assert {episode.start for episode in fragment.episodes} == {"cell-7"}
 
 
-def test_a_game_that_will_not_go_on_is_cut_and_says_why():
+def test_a_game_that_does_not_continue_is_cut_with_the_reason():
     """The screen is switched off for good; a cut is no end of the game, so it bootstraps."""
     vector = EmulatorVector(CONFIG, count=1, runner=1, seed=1)
     memory = vector.games[0].emulator._pyboy.memory
@@ -287,7 +287,7 @@ def test_segments_are_also_chosen_for_what_they_showed_and_replay_from_afar():
     assert all(capture.waits for capture in entered), "the room scrolled in the segment"
 
 
-def test_the_rooms_of_the_game_are_told_with_their_names_and_pictures(tmp_path):
+def test_the_rooms_of_the_game_are_reported_with_their_names_and_pictures(tmp_path):
     config = replace(CONFIG, screens=tmp_path, game=GameSettings(actions="seed", watch_fps=1))
     vector = EmulatorVector(config, count=2, runner=1, seed=6)
     fragment = play(vector, 300, 0)

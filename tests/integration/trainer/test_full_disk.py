@@ -106,7 +106,7 @@ async def trainer(tmp_path: Path, port: int) -> AsyncIterator[Trainer]:
     await trainer.end()
 
 
-async def test_training_goes_on_while_the_disk_is_full_and_says_so(trainer: Trainer):
+async def test_training_continues_while_the_disk_is_full_and_reports_it(trainer: Trainer):
     before = await trainer.until("a checkpoint", lambda run: run["checkpoint"] is not None)
     trainer.fill()
     run = await trainer.until("it is said", lambda run: run["trouble"] is not None, 30)

@@ -124,7 +124,7 @@ def test_guidance_touches_no_game_and_no_capture(runner: Callable[..., Runner]):
     assert without.guidance is None
 
 
-def test_a_resumed_run_draws_and_pays_on_as_the_one_that_went_on(runner: Callable[..., Runner]):
+def test_a_resumed_run_draws_and_rewards_as_the_uninterrupted_one(runner: Callable[..., Runner]):
     first, second = runner(), runner(begin=False)
     steps = 60
     first.play(steps)

@@ -58,7 +58,7 @@ def says(slot: ScreenFile) -> int | None:
 
 
 @pytest.mark.timeout(900)
-async def test_models_are_swapped_between_iterations_and_a_refused_one_is_told(
+async def test_models_are_swapped_between_iterations_and_a_refused_one_is_reported(
     settings: TrainerSettings, tmp_path: Path
 ):
     past = RunPast("r-hot-load", tmp_path, settings)

@@ -92,7 +92,7 @@ def searched_in_two(home):
 
 
 @pytest.mark.timeout(900)
-def test_ctrl_c_in_the_search_saves_and_the_same_command_goes_on(searched_in_two, home):
+def test_ctrl_c_in_the_search_saves_and_the_same_command_continues(searched_in_two, home):
     (record, code, out, err), (code_after, out_after, err_after) = searched_in_two
     assert (code, err) == (0, "")
     assert record.phase == "search"

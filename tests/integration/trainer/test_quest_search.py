@@ -30,7 +30,7 @@ def run(tmp_path):
     return RunContext(settings, record, tmp_path, lambda message: None)
 
 
-def test_a_search_on_the_game_is_told_with_every_find_and_what_it_came_out_of(run, tmp_path):
+def test_a_search_reports_every_find_and_its_origin(run, tmp_path):
     search = QuestSearch(run)
     try:
         for _ in range(20):

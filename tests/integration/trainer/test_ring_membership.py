@@ -55,7 +55,7 @@ async def details(readiness: Readiness) -> dict[str, str | None]:
     return {name: check.detail for name, check in (await readiness.report()).checks.items()}
 
 
-async def test_it_is_ready_when_nats_is_there_and_leaves_when_it_is_told(
+async def test_it_is_ready_when_nats_is_and_stops_on_request(
     ring: Ring, readiness: Readiness, bus: Bus
 ):
     assert (await details(readiness))["bus"] == "not tried yet"
@@ -66,7 +66,7 @@ async def test_it_is_ready_when_nats_is_there_and_leaves_when_it_is_told(
     assert (ring.job, ring.bus) == (None, None)
 
 
-async def test_what_a_run_went_through_is_told_to_those_who_look_back(
+async def test_the_history_of_a_run_is_published_as_events(
     ring: Ring, runs: RunManager, settings: TrainerSettings, readiness: Readiness, bus: Bus
 ):
     past = RunPast("r-1", settings.data_dir, settings)

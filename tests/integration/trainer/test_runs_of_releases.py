@@ -127,7 +127,7 @@ def run_record(data_dir: Path, record: RunRecord) -> RunRecord:
     return RunRecord.read(data_dir / "runs" / record.run_id / "run.json")
 
 
-async def test_a_run_that_cannot_be_resumed_says_so_wherever_it_is_looked_for(
+async def test_a_run_that_cannot_be_resumed_reports_it_everywhere(
     data_dir: Path, record: RunRecord
 ):
     path = data_dir / "runs" / record.run_id / "run.json"

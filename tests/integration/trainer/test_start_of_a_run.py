@@ -88,7 +88,7 @@ async def test_a_run_that_can_never_begin_fails_at_once_and_is_not_tried_again(t
     assert not runs.alive
 
 
-def test_the_command_for_training_says_so_in_its_last_line(
+def test_the_command_for_training_reports_it_in_its_last_line(
     tmp_path: Path, game_that_never_starts: Path, capsys: pytest.CaptureFixture[str]
 ):
     options = ["--rom-path", str(game_that_never_starts), "--data-dir", str(tmp_path / "data")]

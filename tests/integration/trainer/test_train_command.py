@@ -95,7 +95,7 @@ def home(tmp_path: Path) -> Home:
 
 
 @pytest.mark.timeout(1200)
-def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(home: Home):
+def test_a_pipeline_evaluates_reports_its_progress_and_comes_back_from_the_store(home: Home):
     code, out, err = home.run("--mode", "pipeline", "--run-id", "r-p", "--run-hours", "0.0015")
     assert (code, err) == (0, "")
     assert "RUN_HOURS elapsed" in out

@@ -51,7 +51,7 @@ async def iterations(run: RunSupervisor, count: int) -> None:
 
 
 @pytest.mark.timeout(900)
-async def test_a_run_goes_on_where_it_was_stopped(settings: TrainerSettings):
+async def test_a_run_continues_where_it_was_stopped(settings: TrainerSettings):
     run = RunSupervisor(settings, RUN_ID)
     run.start()
     await iterations(run, 2)

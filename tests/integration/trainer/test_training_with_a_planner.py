@@ -87,7 +87,7 @@ def weights(of: ShapedPPO) -> np.ndarray:
     return np.concatenate([np.ravel(state[name]) for name in sorted(state)])
 
 
-def test_without_an_address_nobody_helps(puzzle: Path, planners: list[ScriptedPlanner]):
+def test_without_an_address_there_is_no_assistance(puzzle: Path, planners: list[ScriptedPlanner]):
     of = algorithm(puzzle)
     of.train()
     (fragment,) = of.fragments

@@ -107,7 +107,7 @@ def test_decisions_of_many_steps_are_paid_what_all_their_steps_were(tmp_path):
     assert any(step.reward for step in steps)
 
 
-async def test_the_service_tells_new_steps_of_each_process_that_plays(tmp_path):
+async def test_the_service_reports_new_steps_of_each_process_that_plays(tmp_path):
     sent: list[Any] = []
 
     class Telemetry:

@@ -11,5 +11,5 @@ def test_an_event_that_is_published_again_keeps_its_own_id_and_the_last_mark(mar
 
 
 @pytest.mark.parametrize("event_id", ["a#b", "#again-", "x#redrive-1#b", "x#other-1"])
-def test_what_is_no_mark_is_part_of_the_id(event_id):
+def test_other_characters_are_part_of_the_id(event_id):
     assert again_id(event_id, 7) == f"{event_id}#again-7"

@@ -73,7 +73,7 @@ def page():
     server.server_close()
 
 
-def test_a_run_without_an_iteration_is_told_from_another_folder(folder, tmp_path):
+def test_a_run_without_an_iteration_is_distinguished_from_another_folder(folder, tmp_path):
     (folder / "metrics.jsonl").unlink()
     with pytest.raises(ClientError, match="first iteration has not ended"):
         Run(folder).rows()

@@ -41,7 +41,7 @@ def dependencies(service: str) -> set[str]:
 
 
 @each_container
-def test_a_container_is_nobody_and_can_write_nowhere(container):
+def test_a_container_has_no_privileges_and_a_read_only_root(container):
     assert container["user"] == "${RLAIF_UID:-10001}:0"
     assert container["read_only"] is True
     assert container["cap_drop"] == ["ALL"]
@@ -151,11 +151,11 @@ def test_what_the_example_sets_is_the_default():
     assert told == {name: defaults[name] for name in told}
 
 
-def test_the_example_pins_no_image_of_ours_beyond_a_release():
+def test_the_example_pins_no_own_image_beyond_a_release():
     assert not re.findall(r"^RLAIF_[A-Z_]*IMAGE=.+$", EXAMPLE, re.MULTILINE)
 
 
-def test_the_stand_in_for_docker_knows_every_container_that_it_starts():
+def test_the_fake_docker_knows_every_container_that_it_starts():
     offline = (ROOT / "deploy" / "containers" / "compose.offline.yaml").read_text()
     known = yaml.safe_load(offline)["services"]
     started = {name for name, each in COMPOSE["services"].items() if "profiles" not in each}

@@ -39,7 +39,7 @@ def test_a_missing_tool_is_an_error_in_one_line_that_names_it(
     assert "apt-get install" in line
 
 
-def test_an_ordinary_user_is_told_that_root_is_needed(try_stack, monkeypatch, capsys):
+def test_an_ordinary_user_gets_the_error_that_root_is_needed(try_stack, monkeypatch, capsys):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert try_stack.main() == 2
     (line,) = capsys.readouterr().err.splitlines()

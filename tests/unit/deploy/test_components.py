@@ -195,7 +195,7 @@ def test_an_authority_that_a_component_names_is_one_that_trust_mounts(render: Re
     assert ("trust" in needs.get("zelda-rlaif/needs", "")) == bool(files)
 
 
-def test_trust_reaches_every_pod_of_ours(render: Render):
+def test_trust_reaches_every_own_pod(render: Render):
     manifests = render("ray-cluster", "trust")
     templates = re.findall(
         r"envFrom:\n(?:.*\n)*?\s+name: rlaif-config", yaml.safe_dump_all(manifests)

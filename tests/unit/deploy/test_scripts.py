@@ -258,7 +258,7 @@ def test_a_target_says_which_variable_it_needs(target: str) -> None:
 @pytest.mark.parametrize(
     "target", ["secrets", "deploy-secrets NAMESPACE=x", "image-pins REGISTRY=x"]
 )
-def test_a_script_needs_any_python_and_says_so_where_there_is_none(target: str) -> None:
+def test_a_script_needs_any_python_and_reports_it_where_there_is_none(target: str) -> None:
     nothing = ["make", *target.split(), "PYTHON=", "ANY_PYTHON="]
     done = subprocess.run(nothing, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2

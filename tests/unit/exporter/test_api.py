@@ -98,7 +98,7 @@ async def test_ids_that_could_leave_the_folder_are_refused(client_for, file_stor
     assert answer.status_code in (404, 422)
 
 
-async def test_without_a_store_there_is_a_problem_that_says_so(client_for):
+async def test_without_a_store_there_is_a_problem_that_reports_it(client_for):
     async with client_for(None) as client:
         for path in ("segments", "segments/ep-1/seg-1"):
             answer = await client.get(f"/api/v1/{path}")

@@ -32,7 +32,9 @@ def objects(store):
     return [info.key for info in store.list()]
 
 
-async def test_a_segment_is_stored_whole_and_told(handle, stored, file_store, publisher, recorded):
+async def test_a_segment_is_stored_completely_and_published(
+    handle, stored, file_store, publisher, recorded
+):
     event = stored()
     await handle(event)
     key = keys.manifest("ep-1", event.segment_id)
@@ -151,7 +153,7 @@ async def test_objects_that_are_too_large_to_read_are_rejected(handle, stored, f
     assert (await rejection(handle, event)).reason == "corrupt_manifest"
 
 
-async def test_what_is_no_capture_is_rejected(handle, stored, file_store):
+async def test_an_invalid_capture_is_rejected(handle, stored, file_store):
     event = stored()
     file_store.put(event.capture_key, b"{}")
     event = event.model_copy(update={"capture_sha256": hashlib.sha256(b"{}").hexdigest()})

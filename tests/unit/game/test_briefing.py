@@ -67,7 +67,7 @@ def test_no_mark_would_be_escaped_where_facts_are_fenced_in():
     assert all(len(mark) == 1 and mark.isascii() for mark in MAP_MARKS)
 
 
-def test_where_no_game_is_played_nothing_is_told():
+def test_without_a_game_nothing_is_reported():
     assert brief(RamBlocks(bytes(8192)), NO_WORDS) == Briefing()
 
 

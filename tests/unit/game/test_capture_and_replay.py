@@ -239,7 +239,7 @@ def test_waits_that_fit_no_step_are_refused(recorded, waits):
         Capture.model_validate(capture.model_dump() | {"waits": waits})
 
 
-def test_a_capture_of_before_waits_existed_has_none(recorded):
+def test_a_capture_of_an_earlier_release_has_no_waits(recorded):
     capture, _ = recorded
     old = capture.model_dump(exclude={"waits", "prefix_waits"})
     assert Capture.model_validate(old) == capture

@@ -147,7 +147,7 @@ class TestMask:
         items = {name for name in names(allowed(ram, "macros")) if name.startswith("ITEM")}
         assert items == {"ITEM_sword", "ITEM_feather"}  # bombs, but none left
 
-    def test_nobody_fights_without_a_blade_or_an_enemy(self, make_ram):
+    def test_a_fight_needs_a_blade_and_an_enemy(self, make_ram):
         place = [*room(), *standing()]
         blade = ("wInventoryA", SWORD)
         assert not allowed(make_ram(*place, blade), "macros")[FIGHT]
@@ -247,7 +247,7 @@ class TestPlaying:
         assert option.next(ram).action == Action.RIGHT
         assert option.next(ram).status == "done"
 
-    def test_a_walk_goes_on_against_a_block(self, make_ram):
+    def test_a_walk_continues_against_a_block(self, make_ram):
         block = 0x1C
         ram = make_ram(
             *room((4, 5, block)), *standing(), ("w1Link.direction", 1), ("wActiveCollisions", 4)

@@ -38,7 +38,7 @@ def enemy(dx: int, dy: int, *, kind: int = SLIME, health: int = 2) -> tuple[Writ
     ("dx", "dy", "direction"),
     [(0, -20, Action.UP), (-20, 5, Action.LEFT), (24, -8, Action.RIGHT), (8, 20, Action.DOWN)],
 )
-def test_he_turns_to_an_enemy_within_reach_and_strikes(
+def test_the_player_turns_to_an_enemy_within_reach_and_strikes(
     make_ram: MakeRam, dx: int, dy: int, direction: Action
 ) -> None:
     option = Defended(walks := Walks())
@@ -69,12 +69,12 @@ def test_he_turns_to_an_enemy_within_reach_and_strikes(
     ],
     ids=repr,
 )
-def test_else_he_goes_on(make_ram: MakeRam, writes: tuple[Write, ...]) -> None:
+def test_otherwise_the_player_walks_on(make_ram: MakeRam, writes: tuple[Write, ...]) -> None:
     assert Defended(Walks()).next(make_ram(*HERE, *writes)).action == Action.LEFT
 
 
 @pytest.mark.parametrize(("ground", "action"), [(HOLE, Action.LEFT), (MEADOW, Action.RIGHT)])
-def test_he_turns_round_on_firm_ground_alone(
+def test_the_player_turns_round_on_firm_ground_only(
     make_ram: MakeRam, ground: int, action: Action
 ) -> None:
     """One step to the right is the next tile."""

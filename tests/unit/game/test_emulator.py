@@ -59,7 +59,7 @@ def test_a_loaded_state_holds_nothing_although_a_direction_was_held_in_it(emulat
 
 @pytest.mark.parametrize("held", [Action.UP, Action.A, Action.NOP])
 @pytest.mark.parametrize("following", [Action.UP, Action.LEFT, Action.A])
-def test_play_goes_on_from_a_state_as_it_went_on_from_the_original(emulators, held, following):
+def test_play_from_a_state_equals_play_from_the_original(emulators, held, following):
     live, other = emulators(), emulators()
     live.step(held, 4)
     state = live.save_state()
@@ -143,6 +143,6 @@ def test_a_cut_state_is_refused(emulator, length):
 
 
 @pytest.mark.parametrize("rom", [b"", b"too short", bytes(0x8000)])
-def test_what_is_no_rom_is_refused(rom):
+def test_a_file_that_is_not_a_rom_is_refused(rom):
     with pytest.raises(BadRomError, match="cannot run"):
         Emulator(rom)

@@ -107,7 +107,7 @@ def test_the_pinned_pyboy_is_saved_fast_from_the_second_state_on(emulator, monke
         (FastStates, "save", lambda *_: b"other bytes"),
     ],
 )
-def test_with_another_pyboy_its_own_functions_are_used_and_a_line_says_so(
+def test_with_another_pyboy_its_own_functions_are_used_and_that_is_logged(
     emulator, monkeypatch, caplog, module, name, value
 ):
     monkeypatch.setattr(module, name, value)

@@ -46,7 +46,7 @@ def test_a_walk_after_which_all_is_as_it_was_is_not_offered_again() -> None:
     assert after((GOING, moment())) == {GOING}
 
 
-def test_one_after_another_is_tried_until_none_is_left_that_was_in_vain() -> None:
+def test_decisions_without_effect_are_masked_one_after_another() -> None:
     assert after((GOING, moment()), (INTERACT, moment())) == {GOING, INTERACT}
 
 
@@ -75,12 +75,12 @@ def test_a_button_in_between_makes_nothing_worth_another_try() -> None:
     assert after((GOING, moment()), (int(Action.NOP), moment())) == {GOING}
 
 
-def test_in_a_text_nothing_is_in_vain() -> None:
+def test_in_a_text_nothing_is_without_effect() -> None:
     text = moment(wTextIsActive=1)
     assert after((INTERACT, text), begun=text) == set()
 
 
-def test_a_fight_is_in_vain_only_if_the_enemies_are_as_they_were(
+def test_a_fight_is_without_effect_only_if_the_enemies_are_as_they_were(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen = [b"near", b"near"]

@@ -98,7 +98,7 @@ def test_a_step_is_looked_for_where_the_game_writes_it(test, address, mask):
     assert not test.holds(0xFF & ~mask)
 
 
-def test_levels_and_exact_values_are_told_apart():
+def test_levels_and_exact_values_are_distinguished():
     assert [byte for byte in range(5) if ByteTest(0xC6AC, low=2).holds(byte)] == [2, 3, 4]
     exact = ByteTest(0xC6E1, low=0x0F, high=0x0F)
     assert [byte for byte in range(256) if exact.holds(byte)] == [0x0F]

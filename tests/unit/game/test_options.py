@@ -152,7 +152,7 @@ def test_any_macro_on_any_ram_presses_legal_buttons_and_ends_within_its_limits(
     seed=st.integers(0, 2**32),
     different=st.integers(1, 4),
 )
-def test_any_plan_on_any_ram_ends_and_tells_how_each_macro_did(
+def test_any_plan_on_any_ram_ends_and_reports_how_each_macro_did(
     plan: list[Macro], seed: int, different: int
 ) -> None:
     executor = PlanExecutor(plan, graph=RoomGraph(), limits=SHORT)
@@ -210,7 +210,7 @@ def test_waiting_without_control_is_given_up(make_ram: MakeRam) -> None:
     assert (choice.cause, steps) == ("no_control", SHORT.most_waiting)
 
 
-def test_what_goes_on_for_ever_is_out_of_time(make_ram: MakeRam) -> None:
+def test_an_endless_game_times_out(make_ram: MakeRam) -> None:
     option = Guarded(_pressing(Action.UP), SHORT, stays=True)
     rams = cycle([make_ram(("w1Link.yh", y)) for y in range(40, 80, 4)])
     choice, steps = _until_over(option, rams)
@@ -247,7 +247,7 @@ def test_it_is_given_up_before_a_hit_too_many(
     assert (choices[-1].cause == "hurt") == hurt
 
 
-def test_death_is_told_as_death(make_ram: MakeRam) -> None:
+def test_death_is_reported_as_death(make_ram: MakeRam) -> None:
     option = Guarded(_pressing(Action.UP), SHORT, stays=True)
     assert option.next(make_ram()).action == Action.UP
     assert option.next(make_ram(("wLinkHealth", 0))).cause == "died"

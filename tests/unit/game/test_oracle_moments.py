@@ -95,7 +95,7 @@ def test_the_key_is_an_item_and_the_bubble_no_enemy(key):
     assert state.owns(0x42)
 
 
-def test_the_story_goes_on_from_the_gate_to_the_key(gate, key):
+def test_the_story_continues_from_the_gate_to_the_key(gate, key):
     story = story_of("oracle-of-seasons")
     at_gate = [step.name for step in milestones_reached(gate, story)]
     assert at_gate == ["link_summoned", "pregame_intro", "intro_done", "enter_heros_cave", "sword"]

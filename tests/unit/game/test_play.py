@@ -89,7 +89,7 @@ def test_each_frame_is_heard_unless_it_is_muted(tiny_rom, tmp_path):
     assert screen.said[0] == "muted: M unmutes"
 
 
-def test_a_broken_state_file_is_said_and_play_goes_on(session, tmp_path):
+def test_a_broken_state_file_is_reported_and_play_continues(session, tmp_path):
     path = tmp_path / "game.state"
     path.write_bytes(b"\x01 not a state")
     screen: Any = ScriptedScreen([((), [Command.LOAD]), ((), [])])

@@ -121,7 +121,7 @@ def test_a_field_that_there_is_not_is_a_key_error():
 # --- meaning of the fields ------------------------------------------------------------------------
 
 
-def test_the_last_decision_is_told_and_that_there_was_none():
+def test_the_last_decision_is_reported_and_that_there_was_none():
     assert field(policy_input(ram(), 17), "last_decision") == [17]
     assert field(policy_input(ram(), None), "last_decision") == [NO_DECISION]
 
@@ -132,13 +132,13 @@ def test_each_item_on_a_button_looks_different(button: str):
     assert len(seen) == 0x20
 
 
-def test_the_cell_of_the_inventory_in_which_an_item_is_is_told():
+def test_the_cell_of_the_inventory_in_which_an_item_is_is_reported():
     cells = field(policy_input(ram(wInventoryStorage=bytes([0, 3, 0, 0x15]))), "inventory")
     assert cells[:5] == [0, 3, 0, 0x15, 0]
 
 
 @pytest.mark.parametrize("page", [0, 1, 2])
-def test_the_cursor_of_the_open_inventory_is_told(page: int):
+def test_the_cursor_of_the_open_inventory_is_reported(page: int):
     symbol = f"wInventorySubmenu{page}CursorPos"
     seen = [
         field(
@@ -151,7 +151,7 @@ def test_the_cursor_of_the_open_inventory_is_told(page: int):
     assert field(policy_input(ram(**{symbol: 5})), "menu_cursor") == [0], "no menu is open"
 
 
-def test_a_question_and_the_option_under_its_cursor_are_told():
+def test_a_question_and_the_option_under_its_cursor_are_reported():
     def option(**more: int) -> list[float]:
         return field(policy_input(ram(**more)), "text_option")
 
@@ -160,7 +160,7 @@ def test_a_question_and_the_option_under_its_cursor_are_told():
     assert option(wTextIsActive=1, wTextDisplayMode=0, wSelectedTextOption=1) == [0]
 
 
-def test_which_text_is_on_the_screen_is_told_while_it_is():
+def test_which_text_is_on_the_screen_is_reported_while_it_is():
     text = {"wTextIndex": b"\x05\x04"}
     assert named(policy_input(ram(wTextIsActive=1, **text)), "text") == {"bit_0", "bit_2", "bit_10"}
     assert named(policy_input(ram(**text)), "text") == set()
@@ -170,12 +170,12 @@ def test_which_text_is_on_the_screen_is_told_while_it_is():
     (b"\x00\x00", 0), (b"\x05\x00", 5), (b"\x10\x00", 10), (b"\x19\x00", 15), (b"\x20\x00", 20),
     (b"\x99\x09", 999),
 ])  # fmt: skip
-def test_coins_are_told_by_what_they_suffice_for(bcd: bytes, reached: int):
+def test_coins_are_reported_by_what_they_suffice_for(bcd: bytes, reached: int):
     coins = named(policy_input(ram(wNumRupees=bcd)), "coins")
     assert max((int(name.removeprefix("from_")) for name in coins), default=0) == reached
 
 
-def test_treasures_are_told_one_by_one():
+def test_treasures_are_reported_one_by_one():
     bits = bytearray(16)
     bits[0x42 >> 3] |= 1 << (0x42 & 7)
     bits[0x05 >> 3] |= 1 << (0x05 & 7)
@@ -183,7 +183,7 @@ def test_treasures_are_told_one_by_one():
     assert told == {"sword", "gnarled_key"}
 
 
-def test_the_seasons_of_the_rod_are_told_and_not_its_own_bit():
+def test_the_seasons_of_the_rod_are_reported_and_not_its_own_bit():
     assert named(policy_input(ram(wObtainedSeasons=0x85)), "seasons") == {"spring", "autumn"}
 
 
@@ -203,7 +203,7 @@ def test_what_lies_beyond_a_small_room_does_not_count():
     assert not np.array_equal(large, policy_input(ram(wRoomIsLarge=1)))
 
 
-def test_what_the_player_has_set_is_told_with_its_timer():
+def test_what_the_player_has_set_is_reported_with_its_timer():
     wram = bytearray(WRAM_SIZE)
     bomb = 0xD700 - WRAM_START
     wram[bomb], wram[bomb + 1], wram[bomb + 6], wram[bomb + 0x0B], wram[bomb + 0x0D] = (

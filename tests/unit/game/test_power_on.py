@@ -97,7 +97,7 @@ def test_start_is_pressed_as_often_as_a_title_asks_for_it(asking, times):
     assert emulator.read(0xFF86, 0xFF87)[0] == times
 
 
-def test_the_same_rom_comes_to_the_same_state(asking):
+def test_the_same_rom_reaches_the_same_state(asking):
     states = []
     for _ in range(2):
         emulator, cartridge = asking(3)
@@ -106,7 +106,7 @@ def test_the_same_rom_comes_to_the_same_state(asking):
     assert states[0] == states[1]
 
 
-def test_a_game_that_start_alone_does_not_start_is_told(asking):
+def test_a_game_that_start_alone_does_not_start_is_reported(asking):
     emulator, cartridge = asking(0)  # 256 presses, more than there is time for
     few = [replace(stage, frames=320) for stage in stages_of(cartridge)]
     with pytest.raises(NoStartError, match=r"after 320 frames .* START alone does not leave"):

@@ -105,7 +105,7 @@ def test_tiles_outside_the_room_are_none_of_its_puzzle(make_ram):
     assert [(e.column, e.row) for e in large] == [(10, 0), (0, 8)]
 
 
-def test_scrolling_and_text_choices_are_told_apart_from_their_neighbours(make_ram):
+def test_scrolling_and_text_choices_are_distinguished_from_their_neighbours(make_ram):
     assert predicates.is_scrolling(make_ram(("wScrollMode", 0x04)))
     assert not predicates.is_text_choice(make_ram(("wTextDisplayMode", 1)))
     assert predicates.is_text_choice(make_ram(("wTextDisplayMode", 1), ("wTextIsActive", 1)))

@@ -62,7 +62,7 @@ def test_a_state_of_this_game_is_loaded(tmp_path, embedded, embedded_state, star
     assert emulator.save_state() == embedded_state
 
 
-def test_states_and_roms_are_told_apart(embedded, embedded_state):
+def test_states_and_roms_are_distinguished(embedded, embedded_state):
     assert is_state(embedded_state)
     assert is_state(bytes([15]) + embedded_state[1:])
     assert not is_state(embedded.data)

@@ -52,7 +52,7 @@ def test_a_table_that_is_cut_off_is_no_table(rom):
     assert seedling_texts(rom[: start + 200]) == {}
 
 
-def test_the_text_on_the_screen_is_told_while_it_is_there(rom, make_ram):
+def test_the_text_on_the_screen_is_reported_while_it_is_there(rom, make_ram):
     words = words_of("seedling-vale", rom)
     speaks = make_ram(("wTextIndex", b"\x1d\x04"), ("wTextIsActive", 1))
     assert describe(decode(speaks), words)["text"] == seedling_texts(rom)[0x1D]

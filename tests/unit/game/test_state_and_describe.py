@@ -104,7 +104,7 @@ def told_items(*bits):
 
 
 @pytest.mark.parametrize("game", ["oracle-of-seasons", "seedling-vale"])
-def test_every_treasure_that_a_milestone_knows_is_told_by_its_name(game):
+def test_every_treasure_that_a_milestone_knows_is_reported_by_its_name(game):
     flags = address("wObtainedTreasureFlags")
     known = [
         (step.name, 8 * (step.test.address - flags) + step.test.mask.bit_length() - 1)
@@ -119,7 +119,7 @@ def test_every_treasure_that_a_milestone_knows_is_told_by_its_name(game):
     ("bit", "name"),
     [(0x42, "gnarled_key"), (0x15, "shovel"), (0x06, "boomerang"), (0x46, "ribbon")],
 )
-def test_items_of_the_story_are_told_by_the_words_that_judges_may_read(bit, name):
+def test_items_of_the_story_are_reported_by_the_words_that_judges_may_read(bit, name):
     assert told_items(bit) == [name]
     assert name in VOCABULARY
 
@@ -144,7 +144,7 @@ def test_rooms_of_oracle_of_seasons_outside_of_dungeons_have_no_name():
     assert describe(outside, words_of("oracle-of-seasons", b""))["room"]["name"] is None
 
 
-def test_map_compass_and_boss_key_are_told_of_the_dungeon_that_the_player_is_in():
+def test_map_compass_and_boss_key_are_reported_of_the_dungeon_that_the_player_is_in():
     of_one = [("wDungeonMaps", 0x02), ("wDungeonCompasses", 0x02), ("wDungeonBossKeys", 0x02)]
     assert describe(decode(ram_of(*of_one)))["dungeon_items"] is None
     inside = describe(decode(ram_of(("wDungeonIndex", 1), *of_one)))

@@ -127,14 +127,14 @@ def play_with_hidden_walls(hidden, make_ram):
     return play
 
 
-def test_what_stops_him_without_being_a_wall_in_memory_is_walked_around(make_ram):
+def test_an_obstacle_without_a_wall_in_memory_is_avoided(make_ram):
     play = play_with_hidden_walls({(3, 4)}, make_ram)
     assert play.move_to((3, 7)).status == "done"
     assert tile_of(*play.at) == (3, 7)
     assert play.steps < 60
 
 
-def test_where_such_a_thing_leaves_no_way_he_gives_up(make_ram):
+def test_a_walk_without_a_path_ends_as_unreachable(make_ram):
     play = play_with_hidden_walls({(row, 4) for row in range(8)}, make_ram)
     choice = play.move_to((3, 7))
     assert (choice.status, choice.cause) == ("failed", "unreachable")

@@ -162,7 +162,7 @@ def test_one_can_stand_below_every_chest(made):
             assert "walk" in {way.how for way in SIGNS[room.rows[row + 1][column]].ways}
 
 
-def test_nobody_waits_in_line_with_a_way_in(made):
+def test_no_enemy_stands_in_line_with_an_entrance(made):
     """A shot or a charge would drive out who has just come in."""
     for room in made.tables.rooms:
         out = {it.tile[1] for it in room.of(Kind.WARP) if it.tile[0] == ROWS - 1}

@@ -15,7 +15,7 @@ def test_a_guide_is_short_enough_for_the_frozen_part_of_a_prompt(game):
 
 
 @pytest.mark.parametrize("game", guided_games())
-def test_objectives_are_told_in_the_guide_by_number(game):
+def test_objectives_are_reported_in_the_guide_by_number(game):
     guide = guide_of(game)
     for number, objective in enumerate(guide.objectives, start=1):
         assert f"\n{number}. {objective}\n" in guide.text
@@ -61,7 +61,7 @@ def test_only_the_section_of_objectives_is_read():
     assert parse_objectives(page) == ("One", "Two")
 
 
-def test_the_map_of_seedling_vale_tells_how_far_the_rooms_are():
+def test_the_map_of_seedling_vale_has_the_distances_of_the_rooms():
     """The guide's table of distances against the rooms of the cartridge, which lie on a grid."""
     doors = {
         "Seedling": {"Mirror Pond", "East Field", "West Meadow", "South Lane"},

@@ -28,7 +28,7 @@ def status(**values: Any) -> AssistanceStatus:
     return AssistanceStatus.model_validate({**basics, **values})
 
 
-def test_calls_of_judges_and_of_the_player_on_one_subject_are_told_apart(state):
+def test_calls_of_judges_and_of_the_player_on_one_subject_are_distinguished(state):
     outcomes: list[tuple[str, str]] = []
     broadcast = broadcast_of(state, outcomes=outcomes)
     state.apply_reading(status(), NOON)
@@ -41,7 +41,7 @@ def test_calls_of_judges_and_of_the_player_on_one_subject_are_told_apart(state):
     assert len(shown.assistance.newest) == 1
 
 
-def test_nothing_is_known_until_the_trainer_has_told(state):
+def test_figures_are_unknown_until_the_trainer_reports(state):
     state.apply_reading(player_call(), NOON)
     assert state.snapshot(NOON).assistance is None
 

@@ -58,7 +58,7 @@ def test_what_changed_goes_out_together_twice_a_second() -> None:
     assert times == [0, 5, 10, 15]
 
 
-def test_a_look_by_rest_takes_no_news_from_the_pages() -> None:
+def test_a_request_by_rest_takes_no_updates_from_the_pages() -> None:
     broadcast, outbox, _ = make()
     broadcast.tick(0.0)
     sections(outbox)

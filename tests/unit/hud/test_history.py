@@ -91,13 +91,13 @@ def milestones(history: History, *, newest: int = 20) -> list[tuple[object, ...]
 # --- what is kept ---------------------------------------------------------------------------------
 
 
-def test_what_is_told_twice_counts_once() -> None:
+def test_a_repeated_report_counts_once() -> None:
     events = [run_started(), *pieces(0, 5 * STEP, [1]), run_loaded(1, 5 * STEP)]
     once, twice = folded(*events), folded(*events, *events)
     assert twice.view("run-1", points=100) == once.view("run-1", points=100)
 
 
-def test_a_run_that_goes_on_from_a_checkpoint_has_not_lived_what_came_after_it() -> None:
+def test_a_resumed_run_forgets_what_followed_its_checkpoint() -> None:
     history = folded(
         run_started(),
         *pieces(0, 10 * STEP, [1]),
@@ -113,13 +113,13 @@ def test_a_run_that_goes_on_from_a_checkpoint_has_not_lived_what_came_after_it()
     assert [(start.attempt, start.step) for start in view.starts] == [(0, 0), (1, 6 * STEP)]
 
 
-def test_a_process_that_died_tells_nothing_after_the_next_one_began() -> None:
+def test_a_process_that_died_reports_nothing_after_the_next_one_began() -> None:
     late = run_iterated(6 * STEP, 7 * STEP, gained=[5], attempt=0)
     history = folded(run_started(), run_started(0, attempt=1), late)
     assert history.view("run-1", points=10).points == ()
 
 
-def test_a_model_that_is_told_again_after_a_restart_was_not_loaded_again() -> None:
+def test_a_model_reported_again_after_a_restart_was_not_loaded_again() -> None:
     history = folded(
         run_started(),
         run_loaded(1, STEP),
@@ -151,7 +151,7 @@ def test_a_run_of_any_length_takes_bounded_room_and_keeps_its_sums() -> None:
     assert {point.milestones_mean for point in view.points} == {2.0}
 
 
-def test_no_piece_is_of_before_and_after_a_load() -> None:
+def test_no_chunk_spans_a_model_load() -> None:
     history = folded(run_started(), *pieces(0, 333 * STEP, [1]), run_loaded(1, 333 * STEP))
     folded(*pieces(333 * STEP, 5000 * STEP, [2]), into=history)
     run = history.run("run-1")
@@ -272,7 +272,7 @@ def test_at_most_the_newest_episodes_of_a_side_are_compared() -> None:
     assert milestones(history) == [(1, 3.0, 1.0, MAX_COHORT, MAX_COHORT)]
 
 
-def test_episodes_whose_beginning_nobody_knows_are_left_out() -> None:
+def test_episodes_with_an_unknown_start_are_excluded() -> None:
     history = two_loads()
     unknown = run_iterated(90 * STEP, 91 * STEP, gained=[9] * 50, began=[None] * 50)
     folded(unknown, into=history)
@@ -558,7 +558,7 @@ def test_the_evaluations_of_the_run_without_judges_stand_beside() -> None:
 # --- the champion ---------------------------------------------------------------------------------
 
 
-def test_changes_are_kept_and_a_start_that_tells_nothing_new_is_none() -> None:
+def test_changes_are_kept_and_a_start_that_reports_nothing_new_is_none() -> None:
     gate = champion_changed(1)
     pin = champion_changed(1, why="person", pinned=True, pin_reason="by hand",
                            changed_at=NOON + timedelta(seconds=1))  # fmt: skip

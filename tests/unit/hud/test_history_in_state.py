@@ -130,7 +130,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
         yield made
 
 
-async def test_the_past_is_told_in_as_many_points_as_are_asked_for(
+async def test_the_past_is_reported_in_as_many_points_as_are_asked_for(
     client: httpx.AsyncClient,
 ) -> None:
     whole = (await client.get("/api/v1/history")).json()

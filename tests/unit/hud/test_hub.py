@@ -112,7 +112,7 @@ async def test_there_are_no_more_places_than_allowed() -> None:
     assert hub.clients == 1
 
 
-async def test_nobody_joins_a_closed_hub() -> None:
+async def test_no_page_joins_a_closed_hub() -> None:
     hub = make_hub()
     hub.close()
     with pytest.raises(Problem) as refused:

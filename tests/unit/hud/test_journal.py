@@ -9,7 +9,7 @@ def written(lines: int, *, keep: int = 1000) -> Journal:
     return journal
 
 
-def test_a_reader_that_missed_dropped_lines_is_told() -> None:
+def test_a_reader_that_missed_dropped_lines_is_notified() -> None:
     journal = written(10, keep=3)
     assert journal.after(6) is None
     assert [line.id for line in journal.after(7) or ()] == [8, 9, 10]

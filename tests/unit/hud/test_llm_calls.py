@@ -71,7 +71,7 @@ def test_a_route_has_its_success_with_n_and_its_latencies() -> None:
     assert route.down is None
 
 
-def test_of_the_planner_the_counts_are_the_trainers_and_latencies_of_what_was_told() -> None:
+def test_planner_counts_are_the_trainers_and_latencies_those_of_its_calls() -> None:
     page = Page()
     page.told(calls={"ok": 61, "timeout": 3, "dropped": 2}, cached=12, tokens_read=900)
     page.played(latency_seconds=2.0)
@@ -105,7 +105,7 @@ def test_every_failure_says_what_to_do_and_names_its_route() -> None:
         assert error.route in error.remedy or (error.model or "") in error.remedy
 
 
-def test_an_outcome_of_a_later_version_is_shown_and_says_so() -> None:
+def test_an_outcome_of_a_later_version_is_shown_and_reports_it() -> None:
     page = Page()
     page.judged("melted")
     (error,) = page.said()
@@ -113,7 +113,7 @@ def test_an_outcome_of_a_later_version_is_shown_and_says_so() -> None:
     assert "`melted`" in error.remedy
 
 
-def test_what_was_said_and_followed_is_told_newest_first() -> None:
+def test_suggestions_and_their_outcomes_are_listed_newest_first() -> None:
     page = Page()
     page.judged()
     page.played(

@@ -43,7 +43,7 @@ def issues(state: HudState, seconds: float) -> list[str]:
     return [f"{each.service}: {each.description}" for each in state.snapshot(after(seconds)).issues]
 
 
-def test_a_trouble_keeps_the_time_at_which_it_began() -> None:
+def test_an_issue_keeps_the_time_at_which_it_began() -> None:
     state = hud()
     judge_says(state, 1, "refused: HTTP 400")
     assert issues(state, 1) == [], "services that start or reconnect fail for a moment"
@@ -56,7 +56,7 @@ def test_a_trouble_keeps_the_time_at_which_it_began() -> None:
     assert issues(state, 8) == []
 
 
-def test_a_hud_without_bus_blames_nobody_else() -> None:
+def test_a_hud_without_bus_reports_no_other_service() -> None:
     state = hud()
     judge_says(state, 1)
     state.health.checked(WELL | {"bus": "NATS does not answer"}, 0, after(2))
@@ -69,14 +69,14 @@ def test_a_hud_without_bus_blames_nobody_else() -> None:
     assert issues(state, 60) == [], "the judge has not had time to speak"
 
 
-def test_a_machine_that_slept_misses_nobody() -> None:
+def test_a_machine_that_slept_reports_no_service_as_missing() -> None:
     state = hud()
     judge_says(state, 1)
     assert issues(state, 2) == []
     assert issues(state, 3600) == []
 
 
-def test_a_refused_reward_model_is_a_trouble() -> None:
+def test_a_rejected_reward_model_is_an_issue() -> None:
     state = hud()
     reading = training_progress(
         reward_model_refused=2, reward_model_refusal="hash_mismatch: not that file"

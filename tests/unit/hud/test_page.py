@@ -193,7 +193,7 @@ def test_text_and_lines_have_the_contrast_of_wcag_aa(theme: int) -> None:
         assert contrast(colours[f"series-{number}"], colours["panel"]) >= 4.5, number
 
 
-def test_colours_stand_in_one_place() -> None:
+def test_colours_are_defined_in_one_place() -> None:
     """So that each has its two themes."""
     for sheet in STATIC.glob("css/*.css"):
         if sheet.name != "tokens.css":

@@ -43,7 +43,7 @@ def test_what_lies_before_a_gap_is_dropped(next_number: int) -> None:
     assert numbers(window) == [next_number]
 
 
-def test_another_environment_begins_anew() -> None:
+def test_another_environment_starts_from_0() -> None:
     window = StepWindow()
     told(window, 5, 6)
     told(window, 7, env="env-3")
@@ -51,7 +51,7 @@ def test_another_environment_begins_anew() -> None:
     assert window.view(None).env == "env-3"
 
 
-def test_who_knows_some_gets_the_rest_and_who_missed_some_gets_all() -> None:
+def test_a_reader_gets_the_steps_that_it_lacks() -> None:
     window = StepWindow()
     told(window, 5, 6, 7)
     assert numbers(window, after=6) == [7]

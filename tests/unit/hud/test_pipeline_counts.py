@@ -16,7 +16,7 @@ def test_each_segment_counts_once_at_its_stages_and_those_before(order) -> None:
     assert counts.of("run-1").counts == {"captured": 2, "exported": 2, "scored": 1}
 
 
-def test_counts_go_on_while_old_segments_are_forgotten() -> None:
+def test_counts_continue_while_old_segments_are_forgotten() -> None:
     flags = Flags(10)
     for number in range(1000):
         assert flags.add(f"seg-{number}", 1) == 1

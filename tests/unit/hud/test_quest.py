@@ -65,7 +65,7 @@ def test_a_run_that_searches_does_not_show_figures_of_the_run_before_it(state):
     assert state.trainer.steps.view(None).kept == 0
 
 
-def test_a_reading_that_could_not_have_been_told_is_counted_and_changes_nothing(state):
+def test_an_impossible_reading_is_counted_and_changes_nothing(state):
     outcomes: list[tuple[str, str]] = []
     broadcast = broadcast_of(state, outcomes=outcomes)
     good = search().model_dump_json()

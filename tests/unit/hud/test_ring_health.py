@@ -35,13 +35,13 @@ def findings(ring: ServiceReports, now: datetime) -> list[tuple[str, str]]:
     ]
 
 
-def test_a_service_that_was_never_heard_is_unknown_and_not_silent() -> None:
+def test_a_service_that_never_reported_is_unknown_and_not_silent() -> None:
     ring = ServiceReports(NOON)
     assert {view.state for view in ring.views(NOON + 2 * NEVER, connected=True)} == {"unknown"}
     assert findings(ring, NOON + 2 * NEVER) == [], "no ring is no broken ring"
 
 
-def test_a_service_that_is_never_heard_while_others_are_is_missed() -> None:
+def test_a_service_without_reports_is_missing_while_others_report() -> None:
     ring = ServiceReports(NOON)
     now = NOON + NEVER
     for name in REQUIRED[:3]:
@@ -95,7 +95,7 @@ def test_a_hud_that_connected_nothing_says_nothing_of_others() -> None:
     assert state(ring, later + SILENCE) == "silent"
 
 
-def test_a_service_beside_the_ring_is_shown_while_it_is_there() -> None:
+def test_an_optional_service_is_shown_while_it_runs() -> None:
     ring = ServiceReports(NOON)
     ring.add(told("gate"), NOON)
     assert [view.name for view in ring.views(NOON, connected=True)] == [*REQUIRED, "gate"]

@@ -24,7 +24,7 @@ def test_a_score_says_which_share_judges_decided_and_which_the_ram():
     assert detail.shares == pytest.approx({"votes": 0.4 / 0.6, "computed": 0.2 / 0.6, "human": 0})
 
 
-def test_what_nobody_decided_is_in_no_share():
+def test_undecided_outcomes_are_in_no_share():
     assert score_detail(decided(dialog="computed")).shares == {
         "votes": 0.0,
         "computed": 1.0,

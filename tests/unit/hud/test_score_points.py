@@ -38,7 +38,7 @@ def test_thinning_keeps_the_lowest_the_highest_and_the_newest_in_order(
     assert {min(values), max(values)} <= {each.weighted for each in kept}
 
 
-def test_a_curve_that_grows_is_told_by_its_new_points() -> None:
+def test_a_curve_that_grows_is_reported_by_its_new_points() -> None:
     points = [(step, float(step)) for step in range(2000)]
     again = 0
     for count in range(300, 1999):

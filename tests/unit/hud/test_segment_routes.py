@@ -133,9 +133,7 @@ async def test_the_list_is_filtered_ordered_and_paged(
     ]  # fmt: skip
 
 
-async def test_rooms_have_the_names_that_somebody_told(
-    state: HudState, file_store: FileStore
-) -> None:
+async def test_rooms_have_the_reported_names(state: HudState, file_store: FileStore) -> None:
     names = {(0, 119): "Seedling"}
     captured_and_scored(state, 1, rooms=((0, 119), (0, 7)))
     captured_and_scored(state, 2, rooms=None)

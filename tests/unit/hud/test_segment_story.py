@@ -114,7 +114,7 @@ def test_each_step_has_the_game_after_it_and_its_pay() -> None:
     assert (told.steps[3].x, told.steps[3].name, told.steps[3].hearts) == (3, "Seedling", None)
 
 
-def test_pay_that_nobody_wrote_down_is_unknown_and_not_nothing() -> None:
+def test_an_unrecorded_reward_is_unknown_and_not_0() -> None:
     told = steps("s-1", [state(0)], None)
     assert (told.steps[0].game, told.steps[0].model, told.steps[0].potential) == (None, None, None)
     assert told.pay_problem

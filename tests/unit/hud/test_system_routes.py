@@ -78,7 +78,7 @@ async def test_many_pages_ask_nats_once_in_a_while(system: System) -> None:
     assert system.bus.asked == 2
 
 
-async def test_without_nats_it_says_so(system: System) -> None:
+async def test_without_nats_it_reports_it(system: System) -> None:
     assert system.bus is not None
     system.bus.away = True
     assert (await system.client.get("/api/v1/queues")).status_code == 503

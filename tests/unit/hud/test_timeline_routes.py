@@ -84,7 +84,7 @@ def origin(**settings: str) -> RunProvenance:
     )  # fmt: skip
 
 
-async def test_runs_are_told_apart_by_name_progress_and_the_settings_that_differ(
+async def test_runs_are_distinguished_by_name_progress_and_the_settings_that_differ(
     client: httpx.AsyncClient, state: HudState
 ) -> None:
     for run_id, rate in (("r-1", "0.0003"), ("r-2", "0.001")):
@@ -128,7 +128,7 @@ async def test_two_runs_are_compared_over_the_steps_that_both_have(
     assert "r-3" in unknown.json()["detail"]
 
 
-async def test_a_run_that_starts_is_told_from_an_unknown_one(
+async def test_a_starting_run_is_distinguished_from_an_unknown_one(
     client: httpx.AsyncClient, state: HudState
 ) -> None:
     state.apply_reading(training_progress(run_id="r-1", status="starting"), NOON)

@@ -68,7 +68,7 @@ def test_a_silent_environment_is_reported_and_replaced_without_another_frame() -
     assert (switch.at, switch.env_step) == (after(10), 5000)
 
 
-def test_a_runner_that_waits_for_the_learner_lives_and_keeps_the_screen() -> None:
+def test_a_runner_that_waits_for_the_learner_keeps_the_screen() -> None:
     screen = watching()
     for second in range(1, 40):
         for env in ("1-0", "2-0"):
@@ -78,7 +78,7 @@ def test_a_runner_that_waits_for_the_learner_lives_and_keeps_the_screen() -> Non
     assert (view.env, view.silent_since) == ("1-0", None)
 
 
-def test_nobody_takes_over_when_nobody_is_heard() -> None:
+def test_the_screen_does_not_switch_if_no_runner_responds() -> None:
     screen = watching()
     assert screen.check(after(30)) is None
     view = screen.watch()
@@ -235,7 +235,7 @@ async def test_without_word_nothing_is_known_of_the_world(client: httpx.AsyncCli
     assert (told["run_id"], told["environments"], told["left_out"]) == (None, [], None)
 
 
-async def test_rooms_are_told_with_names_pictures_and_segments(
+async def test_rooms_are_reported_with_names_pictures_and_segments(
     client: httpx.AsyncClient, broadcast: Broadcast, tmp_path: Path
 ) -> None:
     broadcast.state.apply_reading(world(room(), room(room=0x78, name=None, picture=False)), NOON)

@@ -15,7 +15,7 @@ def test_a_perfect_judge_is_right_beyond_chance() -> None:
     assert (perfect.accuracy, perfect.kappa) == (1.0, 1.0)
 
 
-def test_a_constant_judge_is_accurate_by_luck_and_kappa_says_so() -> None:
+def test_a_constant_judge_is_accurate_by_luck_and_kappa_shows_it() -> None:
     constant = _of((0, 0, 90), (2, 0, 10))
     assert constant.accuracy == 0.9
     assert constant.kappa == pytest.approx(0.0)

@@ -120,7 +120,7 @@ async def test_what_is_not_there_or_not_allowed_is_a_problem(
     assert reply.headers["content-type"] == "application/problem+json"
 
 
-async def test_before_the_store_is_reached_scores_say_so(bench: JudgeParts) -> None:
+async def test_before_the_store_is_reached_scores_report_it(bench: JudgeParts) -> None:
     async with _client(bench, None) as client:
         reply = await client.get("/scores")
         assert reply.status_code == 503

@@ -128,7 +128,7 @@ def test_a_fact_that_no_judge_would_see_is_a_slip() -> None:
             read_theme(theme | {"canaries": [{"name": "a"} | slip]})
 
 
-def test_no_canary_tells_its_answer() -> None:
+def test_no_canary_contains_its_answer() -> None:
     for canary in canaries():
         text = json.dumps(canary.evidence.model_dump())
         assert canary.name not in text

@@ -212,7 +212,7 @@ async def test_votes_that_do_not_follow_the_ram_cost_belief_too() -> None:
     assert "with the RAM" in str(watched.rounds.check("puzzle"))
 
 
-async def test_an_outage_changes_nobodys_standing_and_an_unreadable_canary_is_a_wrong_one() -> None:
+async def test_an_outage_changes_no_statistics_and_an_unreadable_canary_is_a_wrong_one() -> None:
     def down(request: CompletionRequest) -> str:
         raise UnavailableError("down")
 
@@ -286,7 +286,7 @@ async def test_a_slow_model_gets_the_time_for_its_canaries(monkeypatch: pytest.M
     assert set(watched.told) == {("puzzle", "puzzle")}
 
 
-async def test_no_canary_is_asked_when_the_settings_say_so() -> None:
+async def test_no_canary_is_asked_if_the_settings_disable_them() -> None:
     watched = Watched(every=0)
     await watched.segments(5)
     assert watched.calls == 0

@@ -87,7 +87,7 @@ async def test_an_outage_is_waited_for_and_a_corrupt_segment_is_named(
     assert epoch.failed == {"seg-2": "corrupt_segment: a digest is wrong"}
 
 
-async def test_an_outage_that_outlasts_the_deadline_is_told(
+async def test_an_outage_that_outlasts_the_deadline_is_reported(
     store: ObjectStore, segments: Any
 ) -> None:
     _write(segments, store, "seg-1")

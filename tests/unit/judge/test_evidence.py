@@ -27,7 +27,7 @@ _names = st.sampled_from(
 )  # fmt: skip
 
 
-def test_a_walk_is_told_as_distance_path_and_no_gain(records: Make) -> None:
+def test_a_walk_is_reported_as_distance_path_and_no_gain(records: Make) -> None:
     evidence = summarise(records())
     assert evidence.segment == Span(seconds=5.0, steps=75, inputs={"RIGHT": 1.0})
     assert evidence.movement.pixels == 74
@@ -100,7 +100,7 @@ def test_standing_still_without_control_is_not_idle(records: Make, state: Make) 
     assert summarise(records(helpless)).movement.idle_share is None
 
 
-def test_enemies_are_told_as_near_and_as_defeated(records: Make, state: Make) -> None:
+def test_enemies_are_reported_as_near_and_as_defeated(records: Make, state: Make) -> None:
     enemy, item = {"kind": "enemy", "x": 1, "y": 1}, {"kind": "item", "x": 1, "y": 1}
     states = [
         state(0, entities=[enemy, enemy, item]),
@@ -109,7 +109,7 @@ def test_enemies_are_told_as_near_and_as_defeated(records: Make, state: Make) ->
     assert summarise(records(states)).enemies == Enemies(most_near=2, left_at_end=1, defeated=1)
 
 
-def test_puzzle_parts_are_told_when_they_were_in_use(records: Make, state: Make) -> None:
+def test_puzzle_parts_are_reported_when_they_were_in_use(records: Make, state: Make) -> None:
     done = {"group": 0, "room": 120, "item_taken": False, "event_done": True}
     states = [
         state(0),
@@ -145,7 +145,7 @@ def test_a_moment_names_game_and_place_and_says_where_and_what_is_owned(
     assert end.items == ("sword", "feather", "map")
 
 
-def test_rooms_without_a_name_are_told_by_their_area(records: Make, state: Make) -> None:
+def test_rooms_without_a_name_are_reported_by_their_area(records: Make, state: Make) -> None:
     outside = {"group": 0, "room": 1, "name": None, "area": "overworld"}
     cave = {"group": 4, "room": 2, "name": "Snake's Remains", "area": "underground"}
     game = {"game": "oracle-of-seasons"}
@@ -155,7 +155,7 @@ def test_rooms_without_a_name_are_told_by_their_area(records: Make, state: Make)
     assert summarise(records([state(0, room=outside)])).rooms.places is None
 
 
-def test_what_was_said_is_told_once_each_in_order_and_four_at_most(
+def test_what_was_said_is_reported_once_each_in_order_and_four_at_most(
     records: Make, state: Make
 ) -> None:
     spoken = ["Hello, Pip!", "Hello, Pip!", None, "Dig here.", "Hello, Pip!", "Three", "4", "5"]

@@ -101,7 +101,7 @@ def test_whatever_is_written_reaches_a_judge_as_what_was_said_alone(text: str, g
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_orders, _orders)
 @example("Dig here.", "ring")
-def test_nothing_that_an_unknown_game_says_is_told(text: str, game: str) -> None:
+def test_nothing_that_an_unknown_game_says_is_reported(text: str, game: str) -> None:
     state = _written_all_over(text, game)
     evidence = summarise(described(state_records([state, state])))
     assert evidence.dialog.said is None
@@ -109,7 +109,7 @@ def test_nothing_that_an_unknown_game_says_is_told(text: str, game: str) -> None
 
 
 @pytest.mark.parametrize("text", [None, 7, ["x"], {"x": 1}, "", "   ", "\u3042", True])
-def test_what_is_no_text_is_unknown(state: Make, text: Any) -> None:
+def test_a_value_that_is_not_text_is_unknown(state: Make, text: Any) -> None:
     assert _said(state(0, says="") | {"text": text}) is None
 
 

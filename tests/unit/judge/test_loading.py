@@ -28,7 +28,7 @@ def test_a_whole_segment_is_loaded_with_a_few_pictures(store: ObjectStore, segme
     assert [step for _, step in pictures] == [0, 2, 3, 5]
 
 
-def test_pictures_that_nobody_looks_at_are_not_fetched(store: ObjectStore, segments: Any) -> None:
+def test_pictures_that_no_page_shows_are_not_fetched(store: ObjectStore, segments: Any) -> None:
     event = segments.write_segment(store, leave_out="frames/000000.png")
     assert _load(store, event, most=0)[1] == []
 

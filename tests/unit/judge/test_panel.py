@@ -162,7 +162,7 @@ async def test_an_outage_of_one_route_ends_the_whole_round() -> None:
     assert raised.value.retry_after == 9.0
 
 
-async def test_while_a_route_rests_no_judge_is_called() -> None:
+async def test_while_a_route_is_paused_no_judge_is_called() -> None:
     def down(request: CompletionRequest) -> str:
         raise UnavailableError("connection refused")
 
@@ -198,7 +198,7 @@ async def test_a_route_out_of_use_leaves_its_criteria_unjudged_and_says_why() ->
     assert isinstance(results["novelty"], CriterionScore)
 
 
-async def test_a_last_route_in_trouble_is_no_judge_that_is_left() -> None:
+async def test_a_failing_last_route_is_no_remaining_judge() -> None:
     panel, fakes = _panel()
     _out_of_use(panel, fakes, "state", "puzzle", reason="route_refused")
     panel._routes["vision"].is_healthy = lambda modality: False  # type: ignore[method-assign]  # as _out_of_use
@@ -303,7 +303,7 @@ async def test_a_judge_that_is_not_believed_is_not_asked_and_leaves_no_score() -
     assert found.unread == ()
 
 
-async def test_what_a_judge_is_not_believed_on_does_not_count_and_the_rest_does() -> None:
+async def test_an_excluded_criterion_does_not_count_and_the_others_do() -> None:
     panel, fakes = _panel(excluded=lambda: {"state": frozenset({"dialog"})})
     found = await panel.judge(CASE, Calls())
     assert found.results["dialog"] is NoVote.DISTRUSTED
@@ -358,7 +358,7 @@ async def test_an_event_that_comes_again_asks_only_what_was_not_answered() -> No
     assert all(r.prompt_tokens is None for r in calls.records if r.cached)
 
 
-async def test_every_call_tells_why_it_stopped_and_what_it_cost() -> None:
+async def test_every_call_reports_why_it_stopped_and_what_it_cost() -> None:
     async def tell(request: CompletionRequest) -> Answer:
         text = _levels(request, 1)
         return Answer(text, "length", prompt_tokens=90, completion_tokens=9, cached_tokens=64)
@@ -387,7 +387,7 @@ async def test_every_call_tells_why_it_stopped_and_what_it_cost() -> None:
         (InvalidReplyError("x"), "no_completion", "invalid"),
     ],
 )
-async def test_every_failed_call_tells_what_went_wrong(
+async def test_every_failed_call_reports_what_went_wrong(
     error: ModelError, fault: str, outcome: str
 ) -> None:
     def fail(request: CompletionRequest) -> str:
@@ -401,7 +401,7 @@ async def test_every_failed_call_tells_what_went_wrong(
     assert (failed.fault, failed.outcome, failed.status) == (fault, outcome, error.status)
 
 
-async def test_every_call_tells_what_it_takes_to_repeat_it() -> None:
+async def test_every_call_reports_what_it_takes_to_repeat_it() -> None:
     panel, _ = _panel()
     calls = Calls()
     await panel.judge(CASE, calls)
@@ -438,7 +438,7 @@ async def test_a_game_with_a_guide_is_judged_by_where_the_player_stands() -> Non
         assert "Briar Blade" in str(fake.requests[0].messages[0]["content"])
 
 
-async def test_a_quest_that_nobody_can_place_is_an_abstention_of_progress_alone() -> None:
+async def test_an_unplaceable_quest_is_an_abstention_of_progress_only() -> None:
     panel, _ = _panel(state=lambda r: _standing(r, 2, 2, objective_end=INSUFFICIENT))
     found = await panel.judge(IN_THE_VALE, Calls())
     assert found.quest is None

@@ -52,13 +52,13 @@ async def test_a_refused_route_of_a_panel_file_names_the_file(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("setting", ["llm_base_url", "llm_state_url"])
-def test_a_url_that_is_none_is_told_at_the_start(setting: str) -> None:
+def test_a_url_that_is_none_is_reported_at_the_start(setting: str) -> None:
     with pytest.raises(StartupError, match="LLM_BASE_URL"):
         _parts(**{setting: "http://[::1"})
 
 
 @pytest.mark.parametrize("key", ["secret\n", "geheim-ü", "two\r\nlines"])
-def test_a_key_that_no_header_holds_is_told_at_the_start_and_not_repeated(key: str) -> None:
+def test_a_key_that_no_header_holds_is_reported_at_the_start_and_not_repeated(key: str) -> None:
     with pytest.raises(StartupError, match="LLM_API_KEY") as raised:
         _parts(llm_api_key=key)
     assert key not in str(raised.value)

@@ -188,7 +188,7 @@ async def test_a_reply_that_is_no_completion_may_do_better_with_another_seed(ben
     assert isinstance(await bench.ask("poison"), RouteWaitsError)
 
 
-async def test_a_request_that_gets_its_answer_after_all_starts_anew(bench: Bench) -> None:
+async def test_an_answer_resets_the_failures_of_a_request(bench: Bench) -> None:
     bench.server.fault = _of("shaky", DOWN)
     await bench.ask("shaky")
     bench.server.fault = lambda request: None
@@ -211,7 +211,7 @@ async def test_a_request_that_gets_its_answer_after_all_starts_anew(bench: Bench
         (ThrottledError("HTTP 429: quota", None), ("429", "quota")),
     ],
 )
-async def test_a_route_in_trouble_says_what_why_and_what_to_check(
+async def test_a_failing_route_reports_symptom_cause_and_check(
     bench: Bench, error: ModelError, words: tuple[str, ...]
 ) -> None:
     bench.server.fault = lambda request: error
@@ -249,7 +249,7 @@ async def test_an_outage_is_waited_for_far_longer_than_a_refusal(bench: Bench) -
     assert last.reason == "route_down"
 
 
-async def test_a_route_that_fails_on_pictures_alone_goes_on_with_text(bench: Bench) -> None:
+async def test_a_route_that_fails_on_pictures_alone_continues_with_text(bench: Bench) -> None:
     bench.server.fault = _blind
     assert isinstance(await bench.ask(pictures=True), RouteWaitsError)
     assert "fails on every picture" in bench.told()
@@ -311,7 +311,7 @@ async def test_a_bug_in_a_look_does_not_end_the_looking(bench: Bench) -> None:
     running.cancel()
 
 
-async def test_what_no_score_waits_for_is_tried_once_and_not_at_all_in_trouble(
+async def test_optional_calls_are_tried_once_and_not_at_all_on_a_failing_route(
     bench: Bench,
 ) -> None:
     bench.server.fault = _of("audit", DOWN)
@@ -399,7 +399,7 @@ async def test_while_nearly_all_votes_are_lost_a_lost_one_waits_and_then_is_prov
 
 
 @pytest.mark.parametrize("up", [True, False])
-async def test_a_slow_server_is_told_from_a_dead_one(up: bool) -> None:
+async def test_a_slow_server_is_distinguished_from_a_dead_one(up: bool) -> None:
     async def is_up() -> bool:
         return up
 

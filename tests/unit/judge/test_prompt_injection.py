@@ -101,7 +101,7 @@ def test_an_order_as_an_action_moves_no_score() -> None:
     assert before == after
 
 
-def test_the_stand_in_does_obey_an_order_that_reaches_it(records: Make) -> None:
+def test_the_mock_obeys_an_order_that_reaches_it(records: Make) -> None:
     evidence = summarise(records())
     base = _weighted(evidence)
     end = evidence.end.model_copy(update={"season": ORDERS[0]})

@@ -68,9 +68,7 @@ def test_what_the_memory_does_not_show_is_left_to_the_judges(records: Make) -> N
     assert judges_needed(JUDGES, {}, audit=False) == JUDGES
 
 
-def test_an_audit_asks_whoever_can_be_held_against_what_is_certain(
-    records: Make, state: Make
-) -> None:
+def test_an_audit_asks_the_judges_of_known_levels(records: Make, state: Make) -> None:
     state_judge, puzzle, vision = JUDGES
     walk = ram_verdicts(_evidence(records, state), COMPUTED)
     # No puzzle was there: nothing to hold the puzzle judge against.

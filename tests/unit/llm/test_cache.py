@@ -76,7 +76,7 @@ async def test_a_caller_that_leaves_does_not_end_the_call_of_the_others() -> Non
     assert not model.cancelled
 
 
-async def test_a_call_that_nobody_waits_for_is_ended() -> None:
+async def test_a_call_without_a_waiting_caller_is_ended() -> None:
     cache, model = _cache(10), Model()
     only = asyncio.create_task(cache.answer("k", model))
     for _ in range(3):

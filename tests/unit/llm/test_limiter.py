@@ -1,7 +1,7 @@
 from rlaif.llm.limiter import Limiter
 
 
-def test_one_failure_after_the_rest_is_enough_to_rest_again() -> None:
+def test_one_failure_after_the_pause_is_enough_to_pause_again() -> None:
     limiter = Limiter(failures=2, pause_seconds=10)
     limiter.failed(0.0)
     limiter.failed(0.0)

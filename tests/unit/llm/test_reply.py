@@ -6,7 +6,7 @@ from rlaif.llm.ports import InvalidReplyError, RefusedError, ThrottledError, Una
 from rlaif.llm.reply import read_completion
 
 
-def test_a_completion_tells_why_it_stopped_and_what_was_cached() -> None:
+def test_a_completion_reports_why_it_stopped_and_what_was_cached() -> None:
     body = {
         "choices": [{"message": {"content": "{}"}, "finish_reason": "length"}],
         "usage": {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 5}},

@@ -103,7 +103,7 @@ async def test_a_pause_too_long_to_wait_for_is_given_to_the_caller(clock, route)
     assert (clock.slept, model.calls) == ([], 1)
 
 
-async def test_a_call_waits_for_a_short_rest_and_then_tries_the_route(clock, route):
+async def test_a_call_waits_for_a_short_pause_and_then_tries_the_route(clock, route):
     model = Scripted(*[UnavailableError("down")] * 2)
     made = route(model, failures=2, pause_seconds=5)
     await made.complete(REQUEST)
@@ -125,7 +125,7 @@ async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., 
     assert made.resting == 0
 
 
-async def test_after_a_rest_one_call_tries_the_route_and_the_others_wait_for_it(clock, route):
+async def test_after_a_pause_one_call_tries_the_route_and_the_others_wait_for_it(clock, route):
     class Probed(Scripted):
         async def complete(self, request: CompletionRequest) -> Answer:
             for _ in range(20):
@@ -202,7 +202,7 @@ async def test_a_call_that_tries_a_resting_route_is_not_waited_for_long(clock, r
     await made.close()
 
 
-async def test_a_slow_route_is_told_from_a_dead_one_by_its_late_answer(clock, route):
+async def test_a_slow_route_is_distinguished_from_a_dead_one_by_its_late_answer(clock, route):
     model = Hangs()
     made = route(model, attempts=1, least_seconds=0.01, failures=1, pause_seconds=30)
     made.stats.latencies.append(0.001)
@@ -217,7 +217,7 @@ async def test_a_slow_route_is_told_from_a_dead_one_by_its_late_answer(clock, ro
     assert made.deadline() == 32.0
 
 
-async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(route):
+async def test_a_faulty_reply_is_not_retried_and_does_not_pause_the_route(route):
     model = Scripted(InvalidReplyError("html"))
     made = route(model, failures=1, pause_seconds=30)
     with pytest.raises(InvalidReplyError):
@@ -225,7 +225,7 @@ async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(rou
     assert (model.calls, made.resting) == (1, 0)
 
 
-async def test_health_tells_calls_failures_and_the_last_error(route):
+async def test_health_reports_calls_failures_and_the_last_error(route):
     made = route(Scripted(UnavailableError("connection refused")))
     assert made.stats.p50_seconds() is None
     await made.complete(REQUEST)
@@ -234,7 +234,7 @@ async def test_health_tells_calls_failures_and_the_last_error(route):
     assert made.stats.p50_seconds() is not None
 
 
-async def test_what_no_score_waits_for_waits_for_its_turn_and_not_for_a_rest(clock, route):
+async def test_optional_calls_wait_for_their_turn_and_not_for_a_pause(clock, route):
     made = route(Scripted(), per_second=1.0, burst=1)
     await made.complete(REQUEST, retry=False)
     await made.complete(REQUEST, retry=False)

@@ -93,7 +93,7 @@ async def test_it_runs_in_its_folder_with_its_environment_and_writes_its_log(run
     assert script.child.spec.log.read_text().split() == ["hello", str(script.folder)]
 
 
-async def test_one_that_ends_before_it_is_ready_is_told_with_the_end_of_its_log(run):
+async def test_a_process_that_ends_before_it_is_ready_is_reported_with_the_end_of_its_log(run):
     script = run("seq 1 20; exit 3")
     with pytest.raises(ChildFailedError) as failed:
         await script.child.start()
@@ -104,13 +104,13 @@ async def test_one_that_ends_before_it_is_ready_is_told_with_the_end_of_its_log(
     assert failed.value.code == 3
 
 
-async def test_one_that_does_not_get_ready_is_told_so(run):
+async def test_a_process_that_does_not_get_ready_is_reported(run):
     script = run("exec tail -f /dev/null", ready="never", ready_seconds=0.1)
     with pytest.raises(ChildFailedError, match="it was not ready after 0 s"):
         await script.child.start()
 
 
-async def test_it_is_started_again_when_it_dies_and_somebody_is_told(run, monkeypatch):
+async def test_it_is_restarted_when_it_dies_and_that_is_reported(run, monkeypatch):
     monkeypatch.setattr(module, "_RESTART_CAP_SECONDS", 0.01)
     script = run('echo $$ >> pids; touch up; [ "$(wc -l < pids)" -gt 1 ] || exit 7; tail -f pids')
     await script.child.start()
@@ -120,7 +120,7 @@ async def test_it_is_started_again_when_it_dies_and_somebody_is_told(run, monkey
     assert str(script.child.pid) == script.lines("pids")[1]
 
 
-async def test_one_that_lives_and_does_not_answer_is_restarted_a_few_times(run, monkeypatch):
+async def test_a_process_that_does_not_answer_is_restarted_a_few_times(run, monkeypatch):
     monkeypatch.setattr(module, "_RESTART_CAP_SECONDS", 0.01)
     monkeypatch.setattr(module, "_CHECK_SECONDS", 0.01)
 

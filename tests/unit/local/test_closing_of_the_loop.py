@@ -85,7 +85,7 @@ async def test_a_model_that_was_published_and_not_loaded_closes_nothing(watch, s
     assert (await watch.poll())[1] is None
 
 
-async def test_a_closing_is_told_when_its_figures_can_be_had(watch, services):
+async def test_a_closing_is_reported_when_its_figures_can_be_had(watch, services):
     manifest = services.answers.pop("http://reward-model/api/v1/reward-models/2")
     assert (await watch.poll())[1] is None
     services.answers["http://reward-model/api/v1/reward-models/2"] = manifest

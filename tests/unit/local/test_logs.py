@@ -25,7 +25,7 @@ def test_a_short_log_and_none_are_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["judge.log"]
 
 
-def test_a_child_goes_on_writing_at_the_new_beginning(tmp_path):
+def test_a_child_continues_writing_at_the_new_beginning(tmp_path):
     log = tmp_path / "judge.log"
     program = "import sys; [print(line.strip(), flush=True) for line in sys.stdin]"
     with log.open("ab") as output:

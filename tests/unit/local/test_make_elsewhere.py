@@ -238,7 +238,7 @@ def test_an_index_that_does_not_answer_is_named_and_pips_own_is_asked(fresh):
     assert "--index-url" not in fresh.torch()
 
 
-def test_an_index_that_is_named_is_taken_whatever_pip_was_told(fresh):
+def test_a_named_index_is_used_in_any_configuration_of_pip(fresh):
     fresh.make(
         "setup", f"TORCH_INDEX={INDEX}", CONFIGURED="global.index-url='x'", INDEX_ANSWERS="yes"
     )

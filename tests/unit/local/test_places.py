@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> DataDirectory:
     return DataDirectory(tmp_path / "var")
 
 
-def test_a_second_stack_is_told_who_has_the_directory(home):
+def test_a_second_stack_is_refused_with_the_owner_of_the_directory(home):
     with home.lock(), pytest.raises(DataDirectoryBusyError, match=rf"pid {os.getpid()}\b") as busy:
         home.lock()
     assert "--data-dir" in str(busy.value)
@@ -66,12 +66,12 @@ def busy_port():
         yield listener.getsockname()[1]
 
 
-def test_a_preferred_port_that_somebody_listens_on_is_not_given(busy_port):
+def test_a_preferred_port_in_use_is_not_assigned(busy_port):
     with Ports() as ports:
         assert ports.take(busy_port) != busy_port
 
 
-def test_a_port_is_given_once_although_nobody_listens_on_it_yet():
+def test_a_port_is_assigned_once_even_without_a_listener():
     with Ports() as ours, Ports() as theirs:
         first = ours.take(free_ports(1)[0])
         given = [first, ours.take(first), theirs.take(first), theirs.take(first)]

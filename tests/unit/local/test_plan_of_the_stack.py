@@ -153,7 +153,7 @@ def test_the_mock_stands_in_for_the_language_models_and_asks_for_the_same_token(
     assert found["LLM_API_KEY"] == stack.api_token
 
 
-def test_real_language_models_get_no_token_of_ours_and_no_mock_is_started(home):
+def test_real_language_models_get_no_own_token_and_no_mock_is_started(home):
     stack = planned(Options(home.root, llm_base_url="http://models.example:8000"))
     assert "mock-llm" not in [spec.name for spec in stack.servers]
     found = settings(stack, "judge")

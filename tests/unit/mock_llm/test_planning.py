@@ -120,7 +120,7 @@ def test_a_puzzle_that_the_guide_does_not_know_is_left_for_where_the_quest_leads
     assert _deeds(told) == ["MOVE_TO room=3/16"]
 
 
-def test_where_there_is_nothing_to_do_it_says_so_and_is_not_sure() -> None:
+def test_a_plan_without_a_possible_action_has_confidence_0() -> None:
     plan = _plan(_told(room="5/199", at=(4, 5), items=("sword",), to_do=TORCHES))
     assert plan.confidence == 0
     assert "ember seeds" in plan.reason

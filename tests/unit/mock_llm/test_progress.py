@@ -167,7 +167,7 @@ def test_the_end_of_the_quest_is_the_end_of_the_scale() -> None:
     assert end.position == pytest.approx(LAST - 0.1)
 
 
-def test_a_position_can_be_turned_back_into_a_standing() -> None:
+def test_a_position_can_be_converted_back() -> None:
     found = quest_position(_moment(x=41, y=77))
     assert found is not None
     assert quest_position_at(found.position, LAST).distance == pytest.approx(found.distance)

@@ -84,7 +84,7 @@ async def test_a_route_is_asked_for_its_own_model_in_the_shape_of_the_answer(que
 
 @pytest.mark.parametrize("trick", INVALID)
 @pytest.mark.parametrize("kind", ["plan", "suggestion"])
-async def test_what_is_no_answer_is_invalid_and_nothing_of_it_is_used(question, kind, trick):
+async def test_an_unparseable_answer_is_invalid_and_unused(question, kind, trick):
     end = await caller(Model(INVALID[trick]())).ask(question(kind=kind))
     assert (end.outcome, end.answer) == ("invalid", None)
     assert 0 < len(end.detail) <= 200
@@ -95,6 +95,6 @@ async def test_a_plan_that_does_no_good_is_still_a_plan(question, trick):
     assert (await caller(Model(HARMFUL[trick]())).ask(question())).outcome == "ok"
 
 
-async def test_an_answer_that_was_cut_off_says_so(question):
+async def test_an_answer_that_was_cut_off_reports_it(question):
     end = await caller(Model(Answer('{"reason": "so', "length"))).ask(question())
     assert (end.outcome, end.detail[:7]) == ("invalid", "cut off")

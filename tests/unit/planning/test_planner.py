@@ -113,7 +113,7 @@ def test_the_end_does_not_wait_for_a_call_that_cannot_be_cancelled(planner, ques
     deaf.may_end.set()
 
 
-async def test_a_call_that_breaks_is_an_error_and_the_next_one_goes_on(planner, question, caplog):
+async def test_a_failing_call_is_an_error_and_does_not_affect_the_next(planner, question, caplog):
     asking = planner(Broken())
     for _ in range(2):
         assert asking.ask(question())

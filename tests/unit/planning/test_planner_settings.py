@@ -21,7 +21,7 @@ def with_planner(**changes) -> TrainerSettings:
     return TrainerSettings(planner=planner)
 
 
-def test_without_an_address_nobody_plans():
+def test_without_an_address_there_is_no_planner():
     assert not PlannerSettings().is_on
     assert open_planner(PlannerSettings()) is None
     with pytest.raises(ValueError, match="TRAINER_PLANNER_BASE_URL"):

@@ -225,7 +225,7 @@ def test_answers_that_do_not_fit_are_no_failure_of_the_route(question):
         desk.settle(odd, ENDS["invalid"], 0.0)
 
 
-def test_after_the_end_nothing_is_taken_and_nobody_hears_anything(question):
+def test_after_the_end_no_call_is_accepted_and_no_listener_notified(question):
     desk = Desk(SMALL)
     asked = question()
     desk.take(asked, 0.0)
@@ -236,7 +236,7 @@ def test_after_the_end_nothing_is_taken_and_nobody_hears_anything(question):
     assert desk.counts().in_flight == {}
 
 
-def test_who_waits_is_told_when_no_call_will_end_any_more(question):
+def test_waiting_callers_are_notified_when_no_call_will_end(question):
     desk = Desk(SMALL)
     asked = [question(situation="x") for _ in range(2)]
     for each in asked:

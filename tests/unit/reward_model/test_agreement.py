@@ -97,7 +97,7 @@ def test_giving_in_to_the_judges_afterwards_does_not_raise_the_agreement():
     assert agreement_report(records).undone == 1
 
 
-def test_pairs_drawn_from_all_alike_are_told_apart_from_disputed_ones():
+def test_pairs_drawn_from_all_alike_are_distinguished_from_disputed_ones():
     records = [vote(n, "a", state="b") for n in range(1, 5)]
     records += [vote(n, "a", state="a", why="uniform") for n in range(5, 8)]
     assert (row(records, "state").agreed, row(records, "state").votes) == (3, 7)

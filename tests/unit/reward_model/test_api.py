@@ -229,7 +229,7 @@ async def test_before_the_first_publication_there_is_no_champion(file_store, tra
     "path",
     ["/labels/export", "/preferences/export", "/reward-models", "/training", "/watchdog"],
 )
-async def test_before_nats_and_s3_are_there_it_says_so(path):
+async def test_before_nats_and_s3_are_there_it_reports_it(path):
     async with client_over(None) as client:
         answer = await client.get(path)
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/not-ready")

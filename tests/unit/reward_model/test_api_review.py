@@ -164,7 +164,7 @@ async def test_another_process_knows_the_votes(client, process, file_store, trai
         assert (await other.get("/votes")).json() == (await client.get("/votes")).json()
 
 
-async def test_nobody_is_asked_twice_and_another_person_may_be_asked_the_same(client):
+async def test_no_person_is_asked_twice_and_another_person_may_be_asked_the_same(client):
     pairs = await next_pairs(client, limit=2)
     await vote(client, pairs[0])
     assert [each["pair_id"] for each in await next_pairs(client, limit=1)] == [pairs[1]["pair_id"]]
@@ -192,7 +192,7 @@ async def test_a_second_vote_on_a_pair_is_not_blind_whatever_the_page_says(clien
     assert not (await vote(client, pair, actor="cyd", blind=False)).json()["record"]["blind"]
 
 
-async def test_who_skips_is_told_nothing_and_may_still_vote_blind(client, process):
+async def test_a_skip_reveals_nothing_and_allows_a_blind_vote(client, process):
     (pair, *_) = await next_pairs(client)
     report = (await vote(client, pair, "skip")).json()
     assert (report["words"], report["asked"]) == ([], 0)
@@ -223,7 +223,7 @@ async def test_taking_a_vote_back_is_another_line_and_it_teaches_nothing_more(
     assert [line["number"] for line in rest.json()["items"]] == [1]
 
 
-async def test_nobody_takes_back_what_another_said(client):
+async def test_a_vote_is_withdrawn_by_its_author_only(client):
     (pair, *_) = await next_pairs(client)
     await vote(client, pair)
     answer = await client.post("/votes/1/undo", json={"actor": "bob"})
@@ -251,7 +251,7 @@ async def test_why_a_pair_was_shown_is_kept_although_the_list_is_a_new_one_by_th
         ("Run--x", 422),
     ],
 )
-async def test_what_is_no_pair_of_two_labels_is_a_problem(client, pair_id, status):
+async def test_a_pair_without_two_labels_is_a_problem(client, pair_id, status):
     assert (await client.get(f"/pairs/{pair_id}")).status_code == status
     body = {"actor": "ada", "a": "run-000-000", "choice": "a", "blind": True}
     assert (await client.post(f"/preferences/{pair_id}/votes", json=body)).status_code == status
@@ -262,7 +262,7 @@ async def test_what_is_no_pair_of_two_labels_is_a_problem(client, pair_id, statu
     [{"actor": "  "}, {"actor": "x" * 65}, {"actor": "a\nb"}, {"choice": "c"}, {"a": "other"},
      {"more": 1}],
 )  # fmt: skip
-async def test_what_is_no_vote_is_refused_and_leaves_no_line(client, file_store, wrong):
+async def test_an_invalid_vote_is_refused_and_leaves_no_line(client, file_store, wrong):
     (pair, *_) = await next_pairs(client)
     body = {"actor": "ada", "a": pair["a"]["segment_id"], "choice": "a", "blind": True} | wrong
     answer = await client.post(f"/preferences/{pair['pair_id']}/votes", json=body)

@@ -32,7 +32,7 @@ def test_copies_become_one_label_with_the_mean_of_what_was_said(labels):
     assert [item.copies for item in kept] == [2, 1]
 
 
-def test_a_copy_in_another_episode_cannot_tell_the_heldout_side(labels):
+def test_a_copy_in_another_episode_does_not_leak_the_heldout_side(labels):
     first = labels(episodes=1, each=1, signal=True)[0]
     elsewhere = copy_of(first, "zz", episode_id="another-episode")
     assert [item.episode_id for item in merge_duplicates([first, elsewhere])] == [first.episode_id]

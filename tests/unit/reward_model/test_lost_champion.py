@@ -124,7 +124,7 @@ def test_without_any_copy_the_newest_usable_version_is_live_and_it_is_said(store
     assert "an earlier rollback or pin is lost" in caplog.text
 
 
-def test_numbers_of_activations_go_on_where_the_copies_ended(store):
+def test_numbers_of_activations_continue_where_the_copies_ended(store):
     for number in range(1, 5):
         store.put(keys.activation(number), b"junk")
     store.put(keys.CHAMPION, b"junk")
@@ -148,7 +148,7 @@ def test_where_no_version_can_be_used_the_next_one_is_published(store):
     assert publish(store, 9).champion.version == 4
 
 
-def test_a_store_of_before_there_were_copies_gets_one_at_the_next_start(store):
+def test_a_store_without_copies_gets_one_at_the_next_start(store):
     store.delete_many([info.key for info in store.list(keys.ACTIVATIONS)])
     registry_of(store).heal()
     assert Champion.model_validate_json(store.get(keys.activation(4))) == stored(store)

@@ -101,7 +101,7 @@ def test_segments_that_a_person_scored_are_left_out(
     assert not scored & {name for ids, _ in found for name in ids}
 
 
-def test_no_episode_comes_too_often(segments, net):
+def test_no_episode_is_selected_too_often(segments, net):
     episode = {item.segment_id: item.episode_id for item in segments}
     found = for_judges(segments, net)
     of_episode = Counter(episode[name] for ids, _ in found for name in ids)

@@ -187,7 +187,7 @@ def test_a_publication_cut_off_after_a_roll_back_is_healed(file_store):
     assert (healed.champion.version, healed.champion.activation) == (3, 4)
 
 
-def test_a_lost_answer_to_the_commit_is_found_to_be_ours(file_store):
+def test_a_commit_with_a_lost_answer_is_recognized_as_our_own(file_store):
     class Forgetful(Writes):
         def write(self, method: str, *given: Any, **options: Any) -> Any:
             done = super().write(method, *given, **options)

@@ -239,7 +239,7 @@ def test_points_that_are_all_absurd_raise_no_error():
     assert alarms(huge, huge) == []
 
 
-def test_a_resumed_run_goes_on_from_its_checkpoint():
+def test_a_resumed_run_continues_from_its_checkpoint():
     """What came after the checkpoint is void, and is played again."""
     monitor = monitor_of()
     monitor.started(run_started())

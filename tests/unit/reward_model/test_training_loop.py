@@ -250,7 +250,7 @@ async def test_changed_settings_make_another_model_of_the_same_labels(world):
     assert after.status().last_attempt.outcome == "unchanged"
 
 
-async def test_events_that_wait_are_told_in_their_order(world):
+async def test_events_that_wait_are_reported_in_their_order(world):
     world.publisher.error = BusUnavailableError("NATS is away")
     training = world.process()
     training.request()
@@ -275,7 +275,7 @@ async def run_until(training: TrainingLoop, condition: Callable[[], bool], what:
         await running
 
 
-async def test_a_start_tells_of_the_champion_again_under_the_same_id(world):
+async def test_a_start_publishes_the_champion_again_under_the_same_id(world):
     world.write(SIGNAL)
     await world.process().step()
     await run_until(world.process(), lambda: len(world.publisher.published) == 2, "told again")
@@ -447,7 +447,7 @@ async def test_a_roll_back_by_an_alarm_gives_way_after_a_while(world):
         assert world.registry.live().champion.version == live
 
 
-async def test_each_change_of_the_champion_and_its_pin_is_told_with_its_cause(world):
+async def test_each_change_of_the_champion_and_its_pin_is_reported_with_its_cause(world):
     training = await two_versions(world)
     await training.champions.pin("release")
     await training.champions.unpin()
@@ -473,7 +473,7 @@ async def test_each_change_of_the_champion_and_its_pin_is_told_with_its_cause(wo
     assert world.publisher.changes[-1].withdrawn == "it does not hold"
 
 
-async def test_a_start_tells_how_the_champion_stands_and_looks_after_it_tell_nothing(world):
+async def test_a_start_publishes_the_champion_and_later_polls_publish_nothing(world):
     await (await two_versions(world)).champions.pin("release")
     world.publisher.changes.clear()
     again = world.process()

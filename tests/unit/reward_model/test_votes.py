@@ -146,7 +146,7 @@ def test_people_decide_a_pair_whatever_the_judges_say_of_it(two, choices, target
         assert np.sign(found.margin[0]) == np.sign(round(target - 0.5, 9))
 
 
-def test_a_skip_and_a_vote_about_what_is_no_label_say_nothing(two):
+def test_a_skip_and_a_vote_without_labels_have_no_effect(two):
     a, b = two
     elsewhere = vote(2, "a", a=a.segment_id, b="elsewhere")
     assert not compared(a, b, ["skip"]).voted[0]

@@ -24,7 +24,7 @@ def _url(listener: socket.socket) -> str:
     return f"http://127.0.0.1:{listener.getsockname()[1]}/livez"
 
 
-async def test_it_answers_while_the_work_goes_on_and_not_after_it(build, listener):
+async def test_it_answers_while_the_work_continues_and_not_after_it(build, listener):
     url = _url(listener)
     async with httpx.AsyncClient() as client:
         async with serving(build(), listener):

@@ -171,7 +171,7 @@ def test_a_port_in_use_is_one_line_and_exit_code_3(capsys: pytest.CaptureFixture
     assert "--port or JUDGE_PORT" in error
 
 
-def test_an_app_that_lacks_something_says_so_with_exit_code_3(capsys):
+def test_an_app_that_lacks_something_reports_it_with_exit_code_3(capsys):
     def lacks(settings: JudgeSettings) -> FastAPI:
         raise StartupError("no cartridge; run make game")
 

@@ -138,7 +138,7 @@ async def test_a_store_that_is_away_is_named_and_tried_again():
         await eventually(world.ready, "ready")
 
 
-async def test_the_checks_are_told_on_the_bus_at_once_when_they_change():
+async def test_the_checks_are_reported_on_the_bus_at_once_when_they_change():
     world = World()
     world.store_error = AwayError("connection refused")
     async with world.running():
@@ -156,7 +156,7 @@ async def test_the_checks_are_told_on_the_bus_at_once_when_they_change():
     assert len(world.buses) == 1  # a store that is away costs no connection
 
 
-async def test_what_does_not_change_is_told_again_so_that_silence_means_gone():
+async def test_unchanged_values_are_repeated():
     world = World()
     async with world.running():
         await eventually(
@@ -183,7 +183,7 @@ async def test_an_error_without_a_text_is_named_by_its_class():
         await eventually(world.says(nats="AwayError"), "the reason")
 
 
-async def test_a_lost_connection_is_told_while_it_comes_back():
+async def test_a_lost_connection_is_reported_while_it_comes_back():
     async with ready_world() as world:
         world.buses[0].connected = False
         assert (await world.details())["nats"] == "lost NATS at nats.example:4222; reconnecting"
@@ -192,7 +192,7 @@ async def test_a_lost_connection_is_told_while_it_comes_back():
     assert len(world.buses) == 1
 
 
-async def test_a_job_that_fetches_nothing_is_told():
+async def test_a_job_that_fetches_nothing_is_reported():
     async with ready_world() as world:
         world.jobs[0].healthy = False
         assert (await world.details())["worker"] == "has not fetched events for a while"

@@ -28,7 +28,7 @@ def test_a_made_up_cursor_is_a_problem_or_a_key_and_never_a_crash(text: str) -> 
 
 
 @pytest.mark.parametrize("key", ["²", "-1", "1_0", " 1", "9" * 5_000, "x", "٣", "1.0"])
-def test_what_is_no_number_of_ours_is_a_problem_where_keys_are_numbers(key: str) -> None:
+def test_an_invalid_number_is_a_problem_where_keys_are_numbers(key: str) -> None:
     with pytest.raises(Problem):
         PageRequest(after=key).after_number()
 

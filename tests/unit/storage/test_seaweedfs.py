@@ -71,7 +71,7 @@ def test_a_port_whose_socket_a_live_server_listens_on_is_not_free(sockets) -> No
         assert sockets(first + 10_000)[3].exists()
 
 
-def test_a_socket_that_a_killed_server_of_this_user_left_is_in_nobodys_way(sockets) -> None:
+def test_a_socket_left_by_a_killed_server_of_this_user_blocks_no_one(sockets) -> None:
     first = SeaweedPorts.find_free(first=26_000).s3
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(sockets(first + 10_000)[0]))

@@ -52,7 +52,7 @@ def test_a_plan_is_a_function_of_the_seed_and_hits_every_process_in_every_way():
         ({"scores": {("j", "s1"): "d1", ("other", "s1"): "d2"}}, (), {"duplicates"}),
     ],
 )
-def test_a_segment_comes_to_exactly_one_end(
+def test_a_segment_has_exactly_one_outcome(
     changes: dict[str, Any], damaged: tuple[str, ...], wrong: set[str]
 ):
     found = verdict(replace(WHOLE, **changes), ["s1"], damaged)

@@ -23,7 +23,7 @@ def test_the_seeds_actions_keep_the_seeds_times():
 
 
 @pytest.mark.parametrize("actions", DECISIONS)
-def test_decisions_go_on_after_death_and_have_time_for_the_quest(actions: str):
+def test_decisions_continue_after_death_and_have_time_for_the_quest(actions: str):
     own = settings_with(actions=actions)
     assert own.game.by_decisions
     assert not own.game.ends_at_death

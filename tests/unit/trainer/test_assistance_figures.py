@@ -61,7 +61,7 @@ def test_an_account_comes_back_from_its_plain_values_as_it_was(notes):
 
 
 @given(st.lists(NOTES, max_size=20))
-def test_all_that_was_counted_is_told_by_mode(notes):
+def test_all_counts_are_reported_by_mode(notes):
     figures = noted(notes)
     told = figures.by_mode()
     for name in ("plans", "takeovers", "suggestions"):
@@ -74,7 +74,7 @@ def test_all_that_was_counted_is_told_by_mode(notes):
     assert sum(each.planner_steps for each in told.values()) == sum(figures.planner_steps.values())
 
 
-def test_what_is_told_of_a_mode_says_how_long_calls_took_and_what_waits():
+def test_the_report_of_a_mode_has_latencies_and_queue_length():
     figures = AssistanceFigures(
         planner=PlannerCounts(
             {"puzzle": one_call("ok", 2.0) + one_call("timeout", 60.0) + ModeCounts(cached=3)},

@@ -76,7 +76,7 @@ def done(tally) -> IterationDone:
     return read
 
 
-def test_an_iteration_tells_its_own_counts_and_those_of_the_run():
+def test_an_iteration_reports_its_own_counts_and_those_of_the_run():
     taken = {"plans": {"dialog": {"taken": 1}}}
     told = done(
         tallied([account(ok=2, in_flight=3, **taken), None], [account(ok=1, in_flight=1)])
@@ -97,7 +97,7 @@ def test_the_counts_of_the_run_survive_a_checkpoint():
     assert told.of_run["dialog"].calls == {"ok": 3}
 
 
-def test_a_checkpoint_of_before_there_was_help_resumes():
+def test_a_checkpoint_without_assistance_resumes():
     state = tallied([None]).state_dict()
     del state["assisted"]
     RunTally().load_state_dict(state)
@@ -108,7 +108,7 @@ def metrics() -> ServiceMetrics:
     return ServiceMetrics("trainer")
 
 
-def test_metrics_move_with_every_figure_that_an_iteration_tells(metrics):
+def test_metrics_move_with_every_figure_that_an_iteration_reports(metrics):
     shown = AssistanceMetrics(metrics)
     figures = account(
         ok=2,
@@ -143,7 +143,7 @@ def test_metrics_move_with_every_figure_that_an_iteration_tells(metrics):
     assert value("planner_call_seconds_sum", mode="dialog") == pytest.approx(2 * 15.8)
 
 
-def test_a_route_that_is_not_heard_of_any_more_has_nothing_in_flight(metrics):
+def test_a_route_without_reports_has_nothing_in_flight(metrics):
     shown = AssistanceMetrics(metrics)
     for figures in (account(ok=1, in_flight=2), AssistanceFigures()):
         told = done(tallied([figures])).assistance
@@ -184,7 +184,7 @@ def test_a_route_that_answers_is_not_down(accounts):
     assert after(*accounts).planner_issue is None
 
 
-def test_a_route_that_rests_stays_down_until_it_answers():
+def test_a_paused_route_stays_down_until_it_answers():
     resting = AssistanceFigures(
         planner=PlannerCounts({"dialog": ModeCounts(not_asked={"resting": 5})})
     )

@@ -80,7 +80,7 @@ async def test_a_champion_of_an_earlier_activation_is_not_taken_and_said(
     assert [command.version for command in inbox.commands] == [3, 2]
 
 
-async def test_a_withdrawn_champion_is_told_without_its_file(
+async def test_a_withdrawn_champion_is_reported_without_its_file(
     store: FileStore, watcher: ChampionWatcher, inbox: Inbox
 ):
     publish(store, 3)

@@ -53,7 +53,7 @@ def test_a_minibatch_larger_than_the_batch_is_impossible(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", ["wandb", "mlflow"])
-def test_a_tracker_that_is_not_installed_is_told_before_the_run(
+def test_a_tracker_that_is_not_installed_is_reported_before_the_run(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("rlaif.trainer.checks.find_spec", lambda name: None)
@@ -68,7 +68,7 @@ def test_a_tracker_that_is_not_installed_is_told_before_the_run(
         ({"mode": "quest"}, "TRAINER_MODE is quest"),
     ],
 )
-def test_a_policy_that_cannot_be_trained_so_is_told(
+def test_a_policy_that_does_not_fit_the_settings_is_reported(
     tmp_path: Path, values: dict[str, Any], text: str
 ):
     assert text in wrong(tmp_path, **values)
@@ -82,7 +82,7 @@ def test_a_policy_that_cannot_be_trained_so_is_told(
         ({"actions": "macros", "ray_address": "head:6379"}, "no demonstrations in"),
     ],
 )
-def test_a_curriculum_that_cannot_be_followed_is_told(
+def test_a_curriculum_that_cannot_be_followed_is_reported(
     tmp_path: Path, values: dict[str, Any], text: str
 ):
     assert text in wrong(tmp_path, curriculum_path=tmp_path / "found", **values)
@@ -173,7 +173,7 @@ def test_a_new_run_that_begins_with_a_policy_takes_its_shape_and_todays_rewards(
 
 
 @pytest.mark.parametrize("mode", ["continuous", "quest"])
-def test_only_what_somebody_chose_is_given(
+def test_only_explicit_values_are_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
 ):
     monkeypatch.setenv("TRAINER_HIDDEN", "64")
@@ -185,14 +185,14 @@ def test_only_what_somebody_chose_is_given(
     assert given & fixed == {"hidden", "frame_skip"}, "not what a preset or a mode brings along"
 
 
-def test_an_unknown_game_is_told(tmp_path: Path):
+def test_an_unknown_game_is_reported(tmp_path: Path):
     assert "no ROM at" in wrong(tmp_path, rom_path=tmp_path / "none.gbc")
     text_file = tmp_path / "notes.gbc"
     text_file.write_bytes(b"not a game" * 100)
     assert "is not a Game Boy ROM" in wrong(tmp_path, rom_path=text_file)
 
 
-def test_a_save_state_of_another_game_is_told(tmp_path: Path):
+def test_a_save_state_of_another_game_is_reported(tmp_path: Path):
     rom = bytearray(load_cartridge().data)
     emulator = Emulator(bytes(rom))
     emulator.tick(120)
@@ -218,14 +218,14 @@ def test_initial_states_are_drawn_by_their_weights():
             TrainerSettings.model_validate({"initial_state_paths": f"a={wrong_weight}"})
 
 
-def test_a_missing_checkpoint_is_told(tmp_path: Path):
+def test_a_missing_checkpoint_is_reported(tmp_path: Path):
     assert "needs TRAINER_CHECKPOINT" in wrong(tmp_path, mode="evaluation")
     text = wrong(tmp_path, mode="evaluation", checkpoint="r-none/iteration_00000001")
     assert "no checkpoint 'r-none/iteration_00000001'" in text
     assert "has: none" in text
 
 
-def test_a_reward_model_of_another_layout_is_told(tmp_path: Path):
+def test_a_reward_model_of_another_layout_is_reported(tmp_path: Path):
     other = RewardNetSpec(layout_version="of-another-game")
     torch.manual_seed(0)
     path = tmp_path / "rm.safetensors"
@@ -292,6 +292,6 @@ def test_what_the_service_sets_individually_is_kept_in_a_run_with_a_preset(tmp_p
         ({"TRAINER_GAMMA": 0.9}, "renamed: set TRAINER_PPO_GAMMA"),
     ],
 )
-def test_wrong_settings_of_a_run_are_told(tmp_path: Path, overrides: dict[str, Any], text: str):
+def test_wrong_settings_of_a_run_are_reported(tmp_path: Path, overrides: dict[str, Any], text: str):
     with pytest.raises(WrongSettingsError, match=text):
         with_overrides(TrainerSettings(data_dir=tmp_path), overrides)

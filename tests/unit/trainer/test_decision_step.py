@@ -116,7 +116,7 @@ def test_it_is_over_when_the_episode_is(how: str):
     assert step.now.outcome.is_last
 
 
-def test_who_dies_lies_there_until_the_game_puts_him_somewhere():
+def test_a_dead_player_stays_until_the_game_moves_it():
     step, game = deciding(Action.UP, Action.UP, Action.UP)
     step.button()
     step.note(game.play(-2.0, dead=True))
@@ -166,7 +166,7 @@ def test_what_was_decided_is_known_until_the_episode_is_over():
     assert step.last == Action.A
 
 
-def test_each_decision_comes_to_a_button_or_to_none():
+def test_each_decision_becomes_a_button_or_none():
     """A language model that names a button is followed by the decision that presses it."""
     named = {decision.name: button_of(decision.index) for decision in DECISIONS}
     assert [named[name] for name in ACTION_NAMES] == list(range(8))

@@ -95,7 +95,7 @@ def test_what_counts_as_the_disks_fault(error: Exception, is_the_disks: bool):
     assert disk.is_disk_error(error) == is_the_disks
 
 
-def test_a_log_on_a_full_disk_ends_nobody():
+def test_a_log_on_a_full_disk_ends_no_process():
     with open("/dev/full", "wb") as full:
         lines = disk.lossy_text(full.fileno())
         lines.write("lost\n")
@@ -163,7 +163,7 @@ async def test_a_process_that_names_the_disk_is_tried_again_for_as_long_as_it_ta
     await run.stop()
 
 
-async def test_whoever_asks_to_stop_is_not_kept_waiting_by_the_disk(settings: TrainerSettings):
+async def test_a_stop_does_not_wait_for_the_disk(settings: TrainerSettings):
     fill(record_path(settings.data_dir, RUN))
     run = RunSupervisor(settings, RUN)
     run.start()
@@ -173,7 +173,7 @@ async def test_whoever_asks_to_stop_is_not_kept_waiting_by_the_disk(settings: Tr
     assert run.state.status == "stopped"
 
 
-async def test_a_supervisor_that_breaks_says_so(settings: TrainerSettings):
+async def test_a_supervisor_that_breaks_reports_it(settings: TrainerSettings):
     """As when its run's record is no record."""
     path = record_path(settings.data_dir, RUN)
     path.parent.mkdir(parents=True)
@@ -201,7 +201,7 @@ async def test_a_listener_that_breaks_does_not_end_a_run(
     await run.stop()
 
 
-def test_a_checkpoint_that_was_not_saved_is_told_until_one_is():
+def test_a_checkpoint_that_was_not_saved_is_reported_until_one_is():
     state = RunState(run_id=RUN).after(CheckpointNotSaved(iteration=3, reason=FULL))
     assert FULL in (state.disk_issue or "")
     assert state.after(CheckpointSaved(iteration=4, env_steps=9, path="x")).disk_issue is None

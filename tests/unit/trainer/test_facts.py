@@ -38,7 +38,7 @@ def test_what_the_progress_is_read_from_covers_every_part(scripted_game: Callabl
         assert after.progress[:5] != before.progress[:5]
 
 
-def test_on_the_title_screen_nothing_runs_and_nobody_dies():
+def test_on_the_title_screen_no_timer_runs_and_no_player_dies():
     facts = read_facts(RamBlocks(bytes(0x2000)))
     assert [facts.running, facts.settled, facts.control, facts.dead] == [False] * 4
 

@@ -181,7 +181,7 @@ def test_a_takeover_drops_what_was_suggested_and_what_was_asked():
     assert kept.step(Action.UP) == waiting.step(Action.UP) == [0.0]
 
 
-def test_an_environment_asks_nothing_while_it_waits_and_rests_after_it():
+def test_an_environment_sends_no_request_while_it_waits_and_pauses_afterwards():
     games = Games(ALWAYS.model_copy(update={"rest_steps": 10}))
     for _ in range(30):
         games.step(Action.NOP)
@@ -273,7 +273,7 @@ def test_by_default_a_step_asks_with_the_seeds_chances():
     assert found["vision"] / 200_000 == pytest.approx(0.03, abs=0.0015)
 
 
-def test_what_was_suggested_and_what_became_of_it_is_told_once():
+def test_what_was_suggested_and_what_became_of_it_is_reported_once():
     games = asked_once()
     games.step(Action.UP)
     told = games.told()
@@ -300,7 +300,7 @@ def test_each_suggestion_that_came_has_one_end():
     assert {"followed", "declined", "left"} < set(fates)
 
 
-def test_a_call_without_a_usable_answer_is_told_with_its_reason():
+def test_a_call_without_a_usable_answer_is_reported_with_its_reason():
     games = Games(script=lambda question: "timeout")
     games.step(Action.NOP)
     games.answer()
@@ -311,7 +311,7 @@ def test_a_call_without_a_usable_answer_is_told_with_its_reason():
     assert told.suggestions == {}
 
 
-def test_few_events_are_told_so_that_plans_have_room():
+def test_few_events_are_reported_so_that_plans_have_room():
     games = Games()
     for _ in range(50):
         games.step(Action.UP)

@@ -120,7 +120,7 @@ def test_the_seeds_preset_pays_standing_still_more_than_the_whole_game():
 
 
 @pytest.mark.parametrize(("decisions", "told"), [(1, 1.0), (8, 0.49), (30, 0.30)])
-def test_a_suggestion_that_is_compared_longer_tells_the_policy_less(decisions: int, told: float):
+def test_a_suggestion_that_is_compared_longer_has_less_effect(decisions: int, told: float):
     """The advantage of choosing it now over choosing it later, by the learner's own estimate.
 
     Both are paid if the policy, which presses each of eight buttons equally often, hits the button

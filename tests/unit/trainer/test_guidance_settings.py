@@ -17,7 +17,7 @@ def test_by_default_a_whole_episode_pays_less_than_any_milestone():
     assert most < preset("default").key
 
 
-def test_by_default_one_suggestion_pays_no_more_than_a_square_that_nobody_has_seen():
+def test_by_default_one_suggestion_earns_no_more_than_a_new_square():
     settings, weights = GuidanceSettings(), preset("default")
     assert settings.text_bonus < settings.vision_bonus <= weights.novelty
     assert settings.vision_bonus < weights.room, "waiting for one is not worth a new room"

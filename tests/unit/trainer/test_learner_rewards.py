@@ -188,7 +188,7 @@ def test_a_damaged_model_in_a_checkpoint_is_refused():
         rewards().load_state_dict(state)
 
 
-def test_curiosity_that_was_off_at_the_checkpoint_starts_anew():
+def test_curiosity_that_was_off_at_the_checkpoint_starts_from_0():
     of, play = rewards(replace(SETTINGS, curiosity=CuriositySettings())), Play()
     of.learn_from(play.iteration())
     later = rewards()

@@ -82,7 +82,7 @@ async def test_each_picture_comes_with_what_its_state_is_worth(tmp_path, opinion
     assert (frame.step, pay.env_step, place.room, pay.env) == (12, 12, 119, place.env)
 
 
-async def test_the_environment_that_people_want_is_told_and_asked_of_the_runners(tmp_path):
+async def test_the_selected_environment_is_reported_and_requested_from_the_runners(tmp_path):
     for runner in (1, 2):
         slot = ScreenFile.create(tmp_path / f"{runner}.rgb")
         pixels = np.zeros((144, 160, 3), dtype=np.uint8)
@@ -102,7 +102,7 @@ async def test_the_environment_that_people_want_is_told_and_asked_of_the_runners
     assert WatchedFile(tmp_path / "watched").env == (2, 3), "its runner reads this"
 
 
-async def test_what_the_language_model_did_is_told_and_each_of_its_wishes_once():
+async def test_actions_of_the_language_model_are_reported_once_each():
     sent, told = Sent(), [wish(1), wish(2)]
 
     def take() -> list[PlayerCall]:

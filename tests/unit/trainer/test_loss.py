@@ -82,7 +82,7 @@ def test_the_divergence_of_a_policy_from_itself_is_none_and_of_another_one_is_th
     assert found == pytest.approx([0.0, float(exact)], rel=0.05, abs=1e-6)
 
 
-def test_what_is_no_number_has_no_gradient_that_is_one():
+def test_nan_has_a_nan_gradient():
     logits, values, which, rows = played()
     rows[Postprocessing.ADVANTAGES][7] = np.nan
     given = logits.detach().numpy(), values.detach().numpy(), which, rows

@@ -96,7 +96,7 @@ def test_a_row_has_the_names_of_rllib(tmp_path: Path, metrics) -> None:
     }  # fmt: skip
 
 
-def test_what_is_no_number_is_in_no_row(tmp_path: Path, metrics) -> None:
+def test_nan_is_in_no_row(tmp_path: Path, metrics) -> None:
     log = metrics()
     log.send(iterated(100, vf_loss=float("nan"), entropy=float("inf")))
     (row,) = read(tmp_path / FILE)

@@ -140,7 +140,7 @@ def test_what_was_refused_is_remembered_in_a_checkpoint():
     assert resumed.version == 1
 
 
-def test_a_roll_back_is_told_by_state_telemetry_and_metric(tmp_path):
+def test_a_roll_back_is_reported_by_state_telemetry_and_metric(tmp_path):
     state = RunState(run_id="r", env_steps=50).after(RewardModelLoaded(version=2, env_step=10))
     message = RewardModelRefused(version=2, reason="not_finite: x", rolled_back=True, counts=1)
     rolled = state.after(MESSAGES.validate_json(message.line()))

@@ -44,7 +44,7 @@ def test_what_would_need_pickle_is_refused(tmp_path: Path, value: object):
 
 
 @pytest.mark.parametrize("data", [b"", b"no file of ours", b"PK\x03\x04 cut off"])
-def test_a_damaged_file_is_told(tmp_path: Path, data: bytes):
+def test_a_damaged_file_is_reported(tmp_path: Path, data: bytes):
     (tmp_path / "a.npz").write_bytes(data)
     with pytest.raises(npz_tree.NpzTreeError, match=r"a\.npz cannot be read"):
         npz_tree.read(tmp_path / "a.npz")

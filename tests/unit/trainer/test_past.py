@@ -63,7 +63,7 @@ def told(of: RunPast, *, ended: bool = False) -> list[EventData]:
     return events
 
 
-def test_an_evaluation_is_told_with_its_interval(tmp_path: Path) -> None:
+def test_an_evaluation_is_reported_with_its_interval(tmp_path: Path) -> None:
     run = past(tmp_path)
     run.note(
         EvaluationDone(
@@ -80,7 +80,7 @@ def test_an_evaluation_is_told_with_its_interval(tmp_path: Path) -> None:
     assert (event.low, event.milestones, event.high) == (1.5, 2.5, 3.0)
 
 
-def test_a_start_an_iteration_and_a_load_are_told_in_their_order(tmp_path: Path) -> None:
+def test_a_start_an_iteration_and_a_load_are_reported_in_their_order(tmp_path: Path) -> None:
     run = past(tmp_path)
     run.note(started(), NOW, 2)
     run.note(iteration(100), NOW, 2)

@@ -218,7 +218,7 @@ def test_curiosity_learns_nothing_of_what_the_planner_saw(seed: int):
         assert (one[~by_planner] > 0).all()
 
 
-def test_shaping_goes_on_over_a_takeover():
+def test_shaping_continues_over_a_takeover():
     """A potential depends only on states, so the policy's reward is independent of the planner."""
     by_planner = np.zeros((12, 1), dtype=np.bool_)
     by_planner[4:8] = True

@@ -103,7 +103,7 @@ def test_a_stop_ends_the_search_and_keeps_what_it_found(run):
     assert not run.made
 
 
-def test_a_stopped_search_goes_on_with_the_time_that_is_left(run):
+def test_a_stopped_search_continues_with_the_time_that_is_left(run):
     QuestRecord(search_seconds=44 * 60).write(run.context.directory)
     search = FakeSearch(seconds=44 * 60)
     assert go(run, search) is not None

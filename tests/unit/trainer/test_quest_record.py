@@ -60,8 +60,6 @@ def test_no_run_is_longer_than_its_minutes_but_for_the_least_of_the_policy(
         (7, 2 * MIN_WHOLE, False),
     ],
 )
-def test_a_policy_has_learned_that_comes_to_the_end_in_19_of_20_of_enough_episodes(
-    failed, tried, expected
-):
+def test_a_policy_that_completes_19_of_20_episodes_has_learned(failed, tried, expected):
     whole = [False] * failed + [True] * (tried - failed)
     assert is_learned(whole) == expected

@@ -58,7 +58,7 @@ def lose(pool: RunnerPool, *lost: Link) -> None:
     pool.ask("play")  # type: ignore[arg-type]  # never executed
 
 
-def test_a_lost_runner_gives_no_answer_and_the_others_go_on(
+def test_a_lost_runner_gives_no_answer_and_the_others_continue(
     pool: RunnerPool, links: dict[int, Link]
 ):
     lose(pool, links[1])

@@ -63,7 +63,7 @@ def test_names_of_environments_are_read_back_and_nothing_else() -> None:
         assert named_env(other) is None, other
 
 
-def test_the_first_runner_is_wanted_until_somebody_wants_another(tmp_path: Path) -> None:
+def test_the_first_runner_is_displayed_until_another_is_selected(tmp_path: Path) -> None:
     first, second = feed(tmp_path, 1), feed(tmp_path, 2)
     assert not first.turned()
     assert (first.is_wanted, first.measured, second.is_wanted, second.measured) == (
@@ -88,7 +88,7 @@ def test_an_environment_that_a_runner_does_not_have_is_not_shown_by_it(tmp_path:
     only.close()
 
 
-def test_a_runner_that_nobody_wants_draws_now_and_then_and_at_once_when_wanted(
+def test_a_hidden_runner_draws_rarely_and_a_selected_one_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [100.0]
@@ -106,7 +106,7 @@ def test_a_runner_that_nobody_wants_draws_now_and_then_and_at_once_when_wanted(
     standby.close()
 
 
-def test_all_runners_are_told_with_their_signs_of_life(tmp_path: Path) -> None:
+def test_all_runners_are_reported_with_their_signs_of_life(tmp_path: Path) -> None:
     screens = RunnerScreens()
     assert screens.environments("run-1", NOW) is None
     feeds = [feed(tmp_path, 1), feed(tmp_path, 2)]
@@ -149,7 +149,7 @@ def test_newer_pictures_are_given_once_with_the_environment_that_they_show(tmp_p
     assert [env for env, _ in screens.newer()] == ["1-0"]
 
 
-def test_a_wish_outlives_the_run_whose_runners_heard_it(tmp_path: Path) -> None:
+def test_a_selected_screen_outlives_the_run(tmp_path: Path) -> None:
     screens = RunnerScreens()
     screens.request((1, 1))
     for run in ("a", "b"):

@@ -40,7 +40,7 @@ def test_the_newest_checkpoint_of_the_newest_run_counts(tmp_path: Path):
     assert "r-new: iteration 12 is saved, 12,000 steps" in found.words
 
 
-def test_a_search_that_was_cut_is_told(tmp_path: Path):
+def test_a_search_that_was_cut_is_reported(tmp_path: Path):
     begin(tmp_path, "r-1", mode="quest")
     QuestRecord(search_seconds=90).write(tmp_path / "runs" / "r-1")
     assert "1.5 minutes of search are saved" in saved_run(tmp_path, "r-1").words

@@ -62,7 +62,7 @@ def test_each_new_picture_arrives_in_the_file_that_a_reader_holds_open(there: Pa
     assert source.update() is None, "nothing is copied twice"
 
 
-def test_players_and_signs_of_life_are_told_by_the_clock_of_the_service(
+def test_players_and_signs_of_life_are_reported_by_the_clock_of_the_service(
     there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ):
     clock = [10**18]
@@ -100,7 +100,7 @@ def test_a_runner_hears_which_environment_is_watched(there: Path, here: Path):
     assert WatchedFile(there / "watched").env == (1, 3)
 
 
-def test_the_process_that_takes_a_lost_ones_place_is_seen_though_it_counts_anew(
+def test_a_replacement_process_is_seen_although_its_counts_start_at_0(
     there: Path, here: Path, tmp_path: Path
 ):
     mirror = ScreenMirror(here)

@@ -209,7 +209,7 @@ class Telemetry:
 
 
 @pytest.mark.parametrize("there_was", [False, True])
-async def test_the_service_tells_of_what_there_was_and_of_nothing_else(there_was):
+async def test_the_service_publishes_the_history_and_nothing_else(there_was):
     state = RunState(run_id="run-1")
     if there_was:
         state = state.after(told_search()).after(COURSE)
@@ -236,7 +236,7 @@ def test_what_a_run_does_before_its_learner_is_built_is_no_waiting_for_that():
     assert begun.progress(NOON).phase is None
 
 
-def test_rest_says_of_a_run_what_was_told():
+def test_rest_returns_the_reported_figures_of_a_run():
     record = RunRecord(run_id="run-1", created_at=NOON, attempts=1, settings="{}")
     state = RunState(run_id="run-1").after(told_search(level=11.5))
     shown = _view(record, state).model_dump(mode="json")

@@ -38,7 +38,7 @@ def test_a_rise_of_the_potential_is_paid_by_its_weight():
     assert pay.model_rise == 0.0
 
 
-def test_a_death_after_which_the_game_goes_on_is_paid_as_the_learner_pays_it():
+def test_a_death_that_does_not_end_the_episode_is_rewarded_as_by_the_learner():
     log = played((0.5, HERE), (0.5, DEAD), (-1.0, HERE), (1.0, HERE))
     assert log.pay(model(), terminated=False).model == (0.5, 0.0, -3.0, 4.0)
     height = replace(model(), mode="height")
@@ -52,7 +52,7 @@ def test_without_a_model_or_a_finite_answer_its_reward_is_unknown():
     assert log.pay(nonsense, terminated=False).potentials is None
 
 
-def test_rooms_are_told_once_in_the_order_in_which_they_were_entered():
+def test_rooms_are_reported_once_in_the_order_in_which_they_were_entered():
     other, leaving = HERE._replace(room=9), HERE._replace(room=11, settled=False)
     log = played((0.5, HERE), (0.5, leaving), (0.5, other), (0.5, HERE))
     assert list(log.rooms) == [(0, 7), (0, 9)]
@@ -61,7 +61,7 @@ def test_rooms_are_told_once_in_the_order_in_which_they_were_entered():
 
 
 @pytest.mark.parametrize("part", [0, 3])
-def test_only_parts_that_paid_are_told(part):
+def test_only_parts_that_paid_are_reported(part):
     log = SegmentLog(10)
     log.begin(row(0.0), HERE)
     amounts = NOTHING.copy()

@@ -123,7 +123,7 @@ def test_the_rises_of_an_episode_are_those_of_its_potential_until_its_last_known
     assert rises[30:].sum() == pytest.approx(WEIGHT * float(second[0]), abs=1e-5)
 
 
-def test_a_runner_that_was_started_anew_is_not_given_the_old_potentials():
+def test_a_restarted_runner_does_not_get_the_old_potentials():
     rng = np.random.default_rng(8)
     model = Linear(2)
     first, second = (next(fragments(*play([5], rng), 5, rng)) for _ in range(2))
@@ -199,7 +199,7 @@ def test_a_swap_of_models_pays_nothing_by_itself(old, new):
     assert got == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_checkpoint_of_an_earlier_release_goes_on_paying_its_open_episode_as_it_did():
+def test_a_checkpoint_of_an_earlier_release_keeps_rewarding_its_open_episode():
     """It holds potentials as they are; the episode that was open then counts from 0."""
     rng = np.random.default_rng(15)
     first, second = fragments(*play([40], rng), 20, rng)

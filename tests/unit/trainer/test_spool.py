@@ -23,7 +23,7 @@ def test_a_half_written_file_is_dropped_at_the_next_start(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_spool_takes_no_more_and_says_so(tmp_path: Path, spooled: SpooledFactory):
+def test_a_full_spool_accepts_no_captures_and_reports_it(tmp_path: Path, spooled: SpooledFactory):
     spool = Spool(tmp_path, limit=2)
     assert [spool.offer(spooled(f"s-{n}")) for n in range(2)] == [None, None]
     assert spool.offer(spooled("s-3")) == "2 captures are in the spool already"

@@ -28,7 +28,7 @@ def test_every_job_is_done_once_on_as_many_processes_as_there_is_work_for(proces
     assert (os.getpid() in pids) == (processes == 0)
 
 
-def test_a_process_that_ends_early_is_an_error_and_what_it_said_before_is_told():
+def test_a_process_that_ends_early_is_an_error_with_its_last_output():
     told: list[int] = []
     with pytest.raises(LostProcessError, match="process 0 of 1 ended early"):
         spread(lose, [7, 8], 1, told.append)

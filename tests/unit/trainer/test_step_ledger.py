@@ -130,7 +130,7 @@ def test_a_reader_gets_what_is_new_and_the_newest_when_it_was_late(tmp_path):
     assert read(tmp_path, limit=2) == steps[-2:]
 
 
-def test_another_process_counts_anew_and_is_read_all_the_same(tmp_path):
+def test_counts_of_another_process_start_at_0_and_are_read(tmp_path):
     ring = StepsFile.create(tmp_path / "steps", PARTS)
     ring.append([StepReward(1, 8, 0.0, (0.0, 0.0, 0.0))])
     assert [step.number for step in read(tmp_path, after=900)] == [1]

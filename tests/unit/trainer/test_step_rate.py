@@ -19,7 +19,7 @@ def test_batches_that_were_played_beforehand_do_not_count_as_speed():
     assert reported[-1] == pytest.approx(1000, rel=0.05)
 
 
-def test_an_iteration_that_takes_longer_than_the_window_is_told_by_itself():
+def test_an_iteration_longer_than_the_window_is_reported_alone():
     rate = StepRate(0.0, 0)
     rate.after(1.0, 100)
     assert rate.after(101.0, 600).steps_per_second == pytest.approx(5.0)

@@ -126,7 +126,7 @@ class SlowStore(FileStore):
         super().put(key, data)
 
 
-def test_the_last_copy_tells_the_end_although_another_is_under_way(
+def test_the_last_copy_reports_the_end_although_another_is_under_way(
     tmp_path: Path, settings: TrainerSettings
 ):
     store = SlowStore(tmp_path / "store")

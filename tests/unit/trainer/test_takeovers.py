@@ -217,7 +217,7 @@ def test_the_policy_plays_while_an_answer_is_on_its_way():
 
 
 @pytest.mark.parametrize("change", ["room", "text", "solved", "plain", "episode"])
-def test_a_plan_for_what_is_no_more_is_dropped_and_counted(change: str):
+def test_a_plan_for_an_earlier_situation_is_dropped_and_counted(change: str):
     world = World(1, lambda asked: plan(asked.env), QUICK)
     game = world.games[0]
     game.read() if change == "text" else game.puzzle(3, 4)
@@ -250,7 +250,7 @@ def test_a_takeover_ends_when_its_steps_are_spent():
     assert world.assistance.end_fragment().takeovers == {"puzzle": {"budget": 1}}
 
 
-def test_a_failure_rests_for_longer_each_time_in_a_row():
+def test_each_consecutive_failure_pauses_longer():
     world = one(TakeoverSettings(share=1.0, rest_steps=4), steps=1, fails=1)
     world.games[0].puzzle(3)
     world.steps(80)
@@ -261,7 +261,7 @@ def test_a_failure_rests_for_longer_each_time_in_a_row():
     assert world.assistance.end_fragment().takeovers["puzzle"] == {"no_progress": len(starts)}
 
 
-def test_the_next_question_about_the_room_tells_what_failed_there():
+def test_the_next_question_about_the_room_reports_what_failed_there():
     world = one(TakeoverSettings(share=1.0, rest_steps=1), steps=1, fails=1)
     world.games[0].puzzle(3)
     world.steps(12)
@@ -282,7 +282,7 @@ def test_a_plan_that_changed_nothing_is_no_success():
     assert len(world.planner.asked) == 1, "it rests"
 
 
-def test_a_plan_that_solves_it_is_a_success_without_a_rest():
+def test_a_plan_that_solves_it_is_a_success_without_a_pause():
     world = one(steps=2)
     world.games[0].puzzle(3)
     world.steps(5)
@@ -295,7 +295,7 @@ def test_a_plan_that_solves_it_is_a_success_without_a_rest():
 
 
 @pytest.mark.parametrize("outcome", ["invalid", "timeout", "throttled", "refused", "error"])
-def test_an_answer_without_a_plan_changes_nothing_but_a_rest(outcome: str):
+def test_an_answer_without_a_plan_only_starts_a_pause(outcome: str):
     world = World(1, lambda _: outcome, QUICK, at_once=True)
     world.games[0].puzzle(3)
     world.steps(7)
@@ -306,7 +306,7 @@ def test_an_answer_without_a_plan_changes_nothing_but_a_rest(outcome: str):
     assert [event.call for event in account.events] == [outcome]
 
 
-def test_a_rest_from_dialogs_is_none_from_puzzles():
+def test_a_pause_of_dialogs_does_not_pause_puzzles():
     world = World(
         1, lambda asked: "timeout" if asked.mode == "dialog" else plan(0), QUICK, at_once=True
     )
@@ -329,7 +329,7 @@ def test_an_answer_that_never_comes_is_given_up():
     assert world.assistance.end_fragment().plans == {"puzzle": {"stale": 1}}
 
 
-def test_a_planner_that_is_full_is_left_alone_until_it_has_answered_somebody():
+def test_a_full_planner_gets_no_request_until_it_has_answered_one():
     world = World(2, lambda asked: plan(asked.env), QUICK, most_in_flight=1)
     for game in world.games:
         game.puzzle(3)
@@ -357,7 +357,7 @@ def test_a_resumed_run_drops_what_was_under_way_and_keeps_what_was_spent():
     assert columns(world)[-1] == "."
 
 
-def test_what_was_wanted_and_what_came_of_it_is_told():
+def test_requests_and_their_outcomes_are_reported():
     world = one(steps=2)
     world.games[0].puzzle(3)
     world.steps(5)

@@ -144,7 +144,7 @@ def full() -> RoomsPlayed:
     )
 
 
-def test_a_run_adds_up_its_rooms_and_tells_the_latest_first() -> None:
+def test_a_run_adds_up_its_rooms_and_reports_the_latest_first() -> None:
     world = WorldTally()
     world.add([full(), full()], env_step=1000)
     world.add([RoomsPlayed(tallies={POND: RoomTally(1, 4)})], env_step=2000)
@@ -160,7 +160,7 @@ def test_a_run_adds_up_its_rooms_and_tells_the_latest_first() -> None:
     assert not world.wants(FIELD)
 
 
-def test_what_is_told_of_a_world_is_bounded() -> None:
+def test_the_report_of_a_world_is_bounded() -> None:
     world = WorldTally()
     rooms = [(group, number) for group in range(4) for number in range(256)]
     world.add(
