@@ -70,8 +70,10 @@ def test_mlflow_has_settings_and_each_step_once_over_all_attempts(folder: Path) 
     trained(folder, "mlflow", 200, 300, 400)
     with closing(MetricsLog(folder, lambda _: None, [tracker("mlflow", RECORD, folder)])) as log:
         log.send(Started(env_steps=400, iteration=4, restored_from=None))
+        client = mlflow.MlflowClient((folder.parents[1] / "mlruns").as_uri())
+        (run,) = client.search_runs([client.get_experiment_by_name(PROJECT).experiment_id])
+        assert run.info.status == "RUNNING", "it ended before"
         log.send(evaluated(400))
-    client = mlflow.MlflowClient((folder.parents[1] / "mlruns").as_uri())
     (run,) = client.search_runs([client.get_experiment_by_name(PROJECT).experiment_id])
     assert (run.info.run_name, run.info.status) == ("half rate", "FINISHED")
     assert len(run.data.params) == 150

@@ -88,6 +88,7 @@ class _MlFlow(_Tracker):
         runs = self._client.search_runs([experiment], f"tags.rlaif_run_id = '{run_id}'")
         if runs:
             self._run = runs[0].info.run_id
+            self._client.update_run(self._run, status="RUNNING")
             return
         self._run = self._client.create_run(
             experiment, tags={"rlaif_run_id": run_id}, run_name=self._record.name or run_id

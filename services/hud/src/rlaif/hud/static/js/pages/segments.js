@@ -203,7 +203,7 @@ export class Form {
       this.#score(),
       this.#choice("selected_by", "Selected for", facets?.selected_by, (value) => REASONS[value] ?? value),
       this.#choice("milestone", "Milestone", facets && [{ value: "any", segments: NaN }, ...facets.milestones], (value) => (value === "any" ? "any milestone" : inWords(value))),
-      this.#choice("max_agreement", "Judges", [{ value: "0.99", segments: NaN }, { value: "0.67", segments: NaN }], (value) => (value === "0.99" ? "not unanimous" : "at most two of three agree")),
+      this.#choice("max_agreement", "Judges", [{ value: "0.99", segments: NaN }, { value: "0.67", segments: NaN }], (value) => ({ 0.99: "not unanimous", 0.67: "at most two of three agree" })[value] ?? `agreement of at most ${value}`),
       this.#choice("reward_model_version", "Live model", facets?.reward_model_versions, (value) => `v${value}`),
       this.#choice("run", "Run", facets?.runs, (value) => value),
       this.#room(),
