@@ -174,13 +174,28 @@ def test_random_play_replaces_the_policy(evaluated, home, tmp_path):
 
 
 def test_a_film_is_made_of_the_best_episode(home, tmp_path):
-    path = tmp_path / "nook.mp4"
+    path = tmp_path / f"{RUN}.mp4"  # in the folder that is given
     code, out, err = run(
-        home, "--film", "--episodes", "2", "--minutes", "0.1", "--out", str(path), "--speed", "4"
+        home,
+        "--film",
+        "--episodes",
+        "2",
+        "--minutes",
+        "0.1",
+        "--out",
+        str(tmp_path),
+        "--speed",
+        "4",
     )
     assert (code, err) == (0, "")
     assert f"filmed episode {out.split('filmed episode ')[1][0]}: {path}" in out
     assert path.stat().st_size > 1000
+
+
+def test_a_film_of_an_unknown_format_is_refused_before_anything_is_played(home, tmp_path):
+    code, out, err = run(home, "--film", "--format", "webp", "--out", str(tmp_path / "best.gif"))
+    assert (code, "episode" in out) == (2, False)
+    assert "ends with .mp4 or .webp" in err
 
 
 class Screen:

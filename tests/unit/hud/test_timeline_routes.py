@@ -101,7 +101,10 @@ async def test_runs_are_distinguished_by_name_progress_and_the_settings_that_dif
     assert (first["name"], first["note"], first["tags"]) == ("slow", "a control", ["baseline"])
     assert (newest["name"], newest["seed"], newest["game"]) == (None, 7, "seedling-vale")
     assert (newest["env_step"], newest["settings"]) == (100, {"TRAINER_PPO_LEARNING_RATE": "0.001"})
+    cleared = RunDescribed(run_id="r-1", at=NOON, name="", note=" ")
+    state.apply_event(envelop(cleared, source="t", time=NOON))
     detail = (await client.get("/api/v1/runs/r-1")).json()
+    assert (detail["name"], detail["note"]) == (None, None), "a link without a text is invisible"
     assert detail["provenance"]["settings"]["TRAINER_PPO_GAMMA"] == "0.99"
     assert (await client.get("/api/v1/runs/r-3")).status_code == 404
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from rlaif.contracts.model import Contract
 
@@ -27,9 +27,17 @@ class RunProvenance(Contract):
     host: str = Field(description="Machine, system and number of cores.")
 
 
+def _text(given: object) -> object:
+    """Without blanks around it; None if nothing is left, as pages would show an empty link."""
+    return (given.strip() or None) if isinstance(given, str) else given
+
+
+Text = Annotated[str | None, BeforeValidator(_text)]
+
+
 class RunDescription(Contract):
     """Name, note and tags of a run."""
 
-    name: str | None = Field(default=None, max_length=80)
-    note: str | None = Field(default=None, max_length=2000)
+    name: Text = Field(default=None, max_length=80)
+    note: Text = Field(default=None, max_length=2000)
     tags: tuple[Tag, ...] = Field(default=(), max_length=20)

@@ -221,13 +221,17 @@ def _show(options: argparse.Namespace, trial: Trial) -> int:
 
 def _film(options: argparse.Namespace, trial: Trial) -> int:
     make = _film_maker(options)
+    name = f"{policy.read_manifest(trial.folder).run_id}.{options.format}"
+    path: Path = options.out or Path("var/films") / name
+    if path.is_dir():
+        path /= name
+    if path.suffix not in (".mp4", ".webp"):
+        raise CommandError(f"{path}: the name of a film ends with .mp4 or .webp")
     episodes = _recorded(trial, range(options.episodes or _EPISODES_TO_FILM))
     best, recorded = max(
         episodes,
         key=lambda each: (len(each[0].milestone_frames), each[0].essences, -each[0].frames),
     )
-    run_id = policy.read_manifest(trial.folder).run_id
-    path: Path = options.out or Path("var/films") / f"{run_id}.{options.format}"
     path.parent.mkdir(parents=True, exist_ok=True)
     make(recorded, path)
     _say(f"filmed episode {best.number}: {path}")
