@@ -171,8 +171,8 @@ def expected_keys() -> dict[str, set[str]]:
 # --- what the cluster page names ------------------------------------------------------------------
 
 KINDS = (
-    "Deployment", "StatefulSet", "Service", "Job", "RayJob", "CronJob", "Secret", "Pod",
-    "PersistentVolumeClaim", "Route",
+    "Deployment", "StatefulSet", "Service", "Job", "RayJob", "RayCluster", "CronJob", "Secret",
+    "Pod", "PersistentVolumeClaim", "Route",
 )  # fmt: skip
 NAMED = re.compile(rf"\b({'|'.join(KINDS).lower()})[/ ]([a-z][a-z0-9-]*)")
 MADE_HERE = {("secret", "docker-registry"), ("pod", "copy"), ("rayjob", "evaluation-1")}

@@ -145,6 +145,12 @@ def test_the_example_names_every_variable_and_no_other():
     assert told - {"COMPOSE_PROFILES"} == asked
 
 
+def test_an_epoch_that_is_judged_is_one_of_the_trainer():
+    """`rlaif judge-epoch` runs in a judge's container; its default is another size."""
+    judge, trainer = (COMPOSE["services"][name]["environment"] for name in ("judge", "trainer"))
+    assert judge["EPOCH_STEPS"] == trainer["EPOCH_STEPS"]
+
+
 def test_what_the_example_sets_is_the_default():
     told = dict(re.findall(r"^([A-Z0-9_]+)=(.+)$", EXAMPLE, re.MULTILINE))
     defaults = {name: rule[2:] for name, rule in VARIABLE.findall(TEXT) if rule[:2] == ":-"}

@@ -166,6 +166,16 @@ def test_both_ways_to_bring_secrets_bring_the_same(render: Render):
     assert sealed == external
 
 
+@pytest.mark.parametrize("component", ["secrets-external", "secrets-sealed"])
+def test_the_bucket_claim_is_the_only_owner_of_the_store_s_keys(render: Render, component: str):
+    found = render(component, "s3-odf", "trust")
+    assert [
+        each["kind"]
+        for each in found
+        if each["metadata"]["name"] == "rlaif-s3" and each["kind"] != "ConfigMap"
+    ] == ["ObjectBucketClaim"]
+
+
 def test_a_secret_that_a_pod_asks_for_is_brought_by_the_components_for_secrets(render: Render):
     asked = re.findall(
         r"secretRef:\n\s+name: (\S+)(\n\s+optional: true)?", yaml.safe_dump_all(render("llm-mock"))
