@@ -50,4 +50,4 @@ async def test_a_capture_without_export_and_letter_is_still_found(
     await dead_letters_of(b"{not json")
     await bus.publisher("trainer").publish(segment_captured())
     found = await check(bus, episodes_store)
-    assert found.wrong == ["I1 segment-1 was captured and is neither exported nor dead"]
+    assert found.wrong == ["I1 segment-1 was captured and is neither exported nor dead-lettered"]

@@ -415,7 +415,7 @@ def test_positions_in_segments_that_are_no_uniform_sample_are_not_compared(
     view = headline(history, 2)
     assert view.positions is not None
     assert (view.positions.n_before, view.positions.n_after) == (0, 0)
-    assert "too few uniform samples to compare what the judges say (0 of 20 episodes)" in view.text
+    assert "too few uniform samples to compare the judged positions (0 of 20 episodes)" in view.text
     assert history.loads("run-1", newest=2)().loads[-1].figures["judge_score"].n_after == 0
 
 

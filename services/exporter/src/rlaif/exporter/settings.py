@@ -57,7 +57,7 @@ class ExporterSettings(ServiceSettings):
         default=None,
         ge=1,
         description="Days after which the states, observations, pictures and film of a segment are "
-        "deleted. Its capture and score remain. Use more days than an outage of the judges lasts. "
+        "deleted. Its capture and score remain. Use more days than the longest judge outage. "
         "Unset: no deletion.",
     )
     ack_wait_seconds: float = Field(default=30.0, gt=0, json_schema_extra=INTERNAL)

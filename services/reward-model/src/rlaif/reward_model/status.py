@@ -59,7 +59,7 @@ class TrainingStatus(BaseModel, frozen=True):
     new_labels: int = Field(description="Labels, and votes on pairs, that no training has used.")
     episodes: int
     votes: int = Field(default=0, description="Pairs of labels with votes of people.")
-    needs: tuple[Need, ...] = Field(description="What the next training needs to start by itself.")
+    needs: tuple[Need, ...] = Field(description="Requirements of the next automatic training.")
     pairs: Need | None = Field(
         description="Decided held-out pairs of the last training, and the number that the gate "
         "requires."

@@ -35,7 +35,7 @@ def unannounced(facts: Facts) -> list[tuple[str, str]]:
 
 def _ends(facts: Facts) -> Iterator[Finding]:
     for segment in unexported(facts):
-        text = f"{segment} was captured and is neither exported nor dead"
+        text = f"{segment} was captured and is neither exported nor dead-lettered"
         yield Finding("I1", "capture_orphaned", segment, text)
     for segment in unscored(facts):
         text = f"{segment} was exported and has neither score nor dead letter"

@@ -81,8 +81,8 @@ class CanaryRounds:
             return None
         return (
             f"{judge} is excluded from {'; '.join(reasons)}. Its votes on that do not count, and "
-            "it compares no pairs, until it answers the control questions correctly; is it the "
-            "right model, and does it follow the prompt?"
+            "it compares no pairs, until it answers the control questions correctly. Check the "
+            "model behind its URL, and that it follows the prompt"
         )
 
     async def before_segment(self) -> None:

@@ -92,10 +92,10 @@ def find_line(node: TreeNode) -> str:
 
 
 def curriculum_line(report: CurriculumFigures) -> str:
-    """Phase, mastered segments, mean frontier, success rates."""
+    """Phase, mastered subtasks, mean frontier, success rates."""
     return " | ".join(
         (
-            f"{report.phase}: {report.mastered} of {report.all_segments} segments",
+            f"{report.phase}: {report.mastered} of {report.all_segments} subtasks mastered",
             f"frontier {_share(report.frontier_mean)} remaining",
             f"success {_share(report.success_mean)}",
             _whole(report),

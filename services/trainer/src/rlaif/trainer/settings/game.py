@@ -197,6 +197,6 @@ class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
         ge=0,
         le=1,
         description="Share of the run's environments in which a search decides, not the policy "
-        "(ADR 0010). Their steps are captured and judged, but not learned from. 0 with "
+        "(ADR 0010). Their steps are captured and judged, but not learned from. No effect with "
         "TRAINER_ACTIONS=seed, with several worlds, and with a single environment.",
     )

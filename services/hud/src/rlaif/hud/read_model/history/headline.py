@@ -160,7 +160,7 @@ def _of_judges(found: Difference) -> str:
     if found.change is None:
         fewer = "after" if found.n_after <= found.n_before else "before"
         return (
-            "too few uniform samples to compare what the judges say "
+            "too few uniform samples to compare the judged positions "
             f"({{positions.n_{fewer}}} of {{min_episodes}} episodes)"
         )
     clear = "" if found.direction else ", no clear change"

@@ -230,7 +230,7 @@ class RunState:
         if self.waiting_for is not None:
             return (
                 f"run {self.run_id} waits: {self.waiting_for}; free space or repair the disk, and "
-                "training resumes by itself within a minute"
+                "training resumes automatically within a minute"
             )
         if self.not_saved is not None:
             return f"training continues, but no checkpoint is saved: {self.not_saved}; free space"
