@@ -69,20 +69,16 @@ def test_states_and_roms_are_distinguished(embedded, embedded_state):
     assert not is_state(b"hello")
 
 
-@pytest.mark.parametrize("version", [1, 15, STATE_VERSION - 1, STATE_VERSION + 1])
-def test_a_state_of_another_pyboy_names_both_formats(embedded, embedded_state, start, version):
-    state = bytes([version]) + embedded_state[1:]
-    match = rf"my\.state is a state of format {version}, PyBoy 2\.\S+ reads format {STATE_VERSION}"
-    with pytest.raises(WrongStateError, match=match):
-        load_checked(start(embedded.data), embedded, state, "my.state")
-
-
 @pytest.mark.parametrize(
-    ("first", "what"), [(b"\x89PNG", "mGBA"), (b"\x1f\x8b", "VisualBoyAdvance"), (b"PK\3\4", "ZIP")]
+    "start_of_file",
+    [bytes([STATE_VERSION - 1]), bytes([STATE_VERSION + 1]), b"\x89PNG", b"\x1f\x8b", b"PK\3\4"],
+    ids=["older", "newer", "mGBA", "VisualBoyAdvance", "ZIP"],
 )
-def test_a_state_of_another_emulator_is_named(embedded, start, first, what):
-    with pytest.raises(WrongStateError, match=f"{what}.*only states of PyBoy"):
-        load_checked(start(embedded.data), embedded, first + bytes(200_001), "my.state")
+def test_a_state_of_another_emulator_is_refused(embedded, embedded_state, start, start_of_file):
+    state = start_of_file + embedded_state[len(start_of_file) :]
+    match = rf"my\.state: .* reads version {STATE_VERSION}"
+    with pytest.raises(SaveStateError, match=match):
+        load_checked(start(embedded.data), embedded, state, "my.state")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +114,7 @@ def test_a_state_without_a_sign_of_another_game_is_taken(start, other_game, stri
 
 def test_a_state_of_the_other_colour_mode_is_refused(embedded, start, other_game):
     state = start(other_game(colour=False).data).save_state()
-    with pytest.raises(WrongStateError, match="made in grey mode, the ROM runs in Color mode"):
+    with pytest.raises(SaveStateError, match="not a save state of this game and emulator"):
         load_checked(start(embedded.data), embedded, state, "my.state")
 
 
@@ -134,8 +130,3 @@ def test_a_cut_state_is_refused(embedded, embedded_state, start):
     for length in (SMALLEST_STATE_BYTES - 1, SMALLEST_STATE_BYTES + 7, len(embedded_state) - 1):
         with pytest.raises(SaveStateError, match=r"my\.state"):
             load_checked(emulator, embedded, embedded_state[:length], "my.state")
-
-
-def test_a_rom_is_no_state(embedded, start):
-    with pytest.raises(SaveStateError, match="is a ROM, not a save state"):
-        load_checked(start(embedded.data), embedded, embedded.data * 8, "my.gbc")

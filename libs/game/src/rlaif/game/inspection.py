@@ -21,16 +21,12 @@ from rlaif.game.memory import predicates
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.rooms import room_size
 from rlaif.game.memory.state import decode
-from rlaif.game.memory.symbols import GROUPS, Symbol
 from rlaif.game.motion.grid import tile_under
 from rlaif.game.motion.terrain import terrain_of
 from rlaif.game.starts.power_on import NoStartError, bring_to_control
 from rlaif.game.starts.savestates import is_state, load_state_file
 from rlaif.game.stories.milestones import fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
-
-_HIGH_RAM = 0xFF80
-_BANKED = 0xD000
 
 _EPILOG = """\
 To check the memory map against your own game: save a state with PyBoy, then
@@ -65,18 +61,6 @@ _FLAGS = {
     "cutscene": predicates.is_cutscene,
     "dying": predicates.is_dying,
 }
-_RAW_CHARACTERS = 16
-
-
-def raw(emulator: Emulator, place: Symbol) -> bytes:
-    """The bytes of a symbol, from its own bank; zeros if the game has no such bank."""
-    start, stop = place.address, place.address + place.size
-    if start < _BANKED or start >= _HIGH_RAM:
-        return emulator.read(start, stop)
-    if place.bank > 1 and not emulator.has_banks:
-        return bytes(place.size)
-    # By bank: without one, 0xD000 shows the bank that the game has selected.
-    return emulator.read_bank(place.bank, start, stop)
 
 
 @command("rlaif inspect", CartridgeError, EmulatorError)
@@ -100,7 +84,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         action="store_true",
         help="accept a randomizer or a hack of Oracle of Seasons",
     )
-    add("--all", action="store_true", help="also show the symbols that are 0")
     lines = list(_lines(parser.parse_args(argv)))
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
@@ -126,7 +109,6 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
             bring_to_control(emulator, cartridge)
         yield f"RAM         {emulator.ram_digest()}"
         yield from _memory(emulator, cartridge)
-        yield from _symbols(emulator, show_all=options.all)
     except NoStartError as error:
         yield from ("", _NOT_IN_PLAY.format(why=error))
     finally:
@@ -169,18 +151,3 @@ def _flat(prefix: str, values: dict[str, Any]) -> Iterator[str]:
             yield from _flat(f"{prefix}{name}.", value)
         else:
             yield f"{prefix + name:<26}{value}"
-
-
-def _symbols(emulator: Emulator, *, show_all: bool) -> Iterator[str]:
-    for group, symbols in GROUPS.items():
-        yield from ("", group.capitalize())
-        for symbol in symbols:
-            data = raw(emulator, symbol)
-            if show_all or any(data):
-                shown = data.hex().upper()
-                if len(shown) > _RAW_CHARACTERS:
-                    shown = f"{shown[:_RAW_CHARACTERS]}…"
-                yield (
-                    f"  {symbol.bank}:{symbol.address:04X}  {symbol.name:<29} {shown:<17} "
-                    f"{symbol.encoding:<9} [{symbol.confidence}] {symbol.meaning}"
-                )

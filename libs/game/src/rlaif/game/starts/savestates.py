@@ -1,7 +1,7 @@
 """Loads save-state files of the user and checks that they fit the game and the emulator.
 
-PyBoy marks its states with a format version in the first byte and the colour mode, but not with the
-game. So `play` records the ROM of each saved state in a file next to it (`write_origin`). A state
+The emulator rejects states of other PyBoy versions and colour modes, but not those of other games.
+So `play` records the ROM of each saved state in a file next to it (`write_origin`). A state
 without a record is of another game if its cartridge RAM has another size, or if it contains the
 save-file string of another game. The message of WrongStateError has the reason.
 """
@@ -28,12 +28,6 @@ from rlaif.game.memory.memory_map import AGES_SAVEFILE_STRING, SAVEFILE_STRING, 
 SMALLEST_STATE_BYTES = 100_000
 """Every PyBoy state contains its picture, 5 bytes for each of 160x144 pixels."""
 
-_COLOUR_BYTE = 5
-_OTHER_EMULATORS = {
-    b"\x89PNG": "a PNG picture, or a state of mGBA",
-    b"\x1f\x8b": "a gzip file, or a state of VisualBoyAdvance",
-    b"PK\x03\x04": "a ZIP archive",
-}
 _RAM_BANK = 8 * 1024
 
 
@@ -73,7 +67,7 @@ _SAVEFILE, _ORACLE = address("wSavefileString"), "oracle-of-seasons"
 
 
 class WrongStateError(SaveStateError):
-    """The state belongs to another emulator version, colour mode or game."""
+    """The state is of another game."""
 
 
 def is_state(data: bytes) -> bool:
@@ -87,8 +81,8 @@ def load_state_file(emulator: Emulator, cartridge: Cartridge, path: Path) -> byt
     """Load a save-state file into an emulator that runs `cartridge`; returns the state.
 
     Raises:
-        WrongStateError: Of another emulator version or another game.
-        SaveStateError: The file cannot be read, or is not a complete state.
+        WrongStateError: Of another game.
+        SaveStateError: The file cannot be read, or is no complete state of this PyBoy version.
     """
     state = _read(path)
     _check_origin(state, cartridge, path)
@@ -102,10 +96,9 @@ def load_checked(emulator: Emulator, cartridge: Cartridge, state: bytes, name: s
     After an error the emulator's state is undefined: load another. `name` is for messages.
 
     Raises:
-        WrongStateError: Of another emulator version or another game.
-        SaveStateError: It is not a complete state.
+        WrongStateError: Of another game.
+        SaveStateError: It is no complete state of this PyBoy version and colour mode.
     """
-    _check_state_file(state, name, version=emulator.identity.version, colour=emulator.has_banks)
     extra = len(state) - len(emulator.save_state())
     if extra and extra % _RAM_BANK == 0:
         raise WrongStateError(
@@ -117,39 +110,6 @@ def load_checked(emulator: Emulator, cartridge: Cartridge, state: bytes, name: s
     except SaveStateError as error:
         raise SaveStateError(f"{name}: {error}") from error
     _check_game(emulator, cartridge, name)
-
-
-def _check_state_file(state: bytes, name: str, *, version: str, colour: bool) -> None:
-    """Check before loading that the bytes can be a state of this emulator.
-
-    Raises:
-        WrongStateError: Of another PyBoy, emulator or colour mode.
-        SaveStateError: It is not a save state.
-    """
-    if not state:
-        raise SaveStateError(f"{name} is empty: save the state again")
-    for start, what in _OTHER_EMULATORS.items():
-        if state.startswith(start):
-            raise WrongStateError(f"{name} is {what}; only states of PyBoy {version} can be read")
-    if len(state) < SMALLEST_STATE_BYTES:
-        raise SaveStateError(
-            f"{name} has {len(state)} bytes, a PyBoy state has at least {SMALLEST_STATE_BYTES}: "
-            "it is truncated, or not a PyBoy state"
-        )
-    if not is_state(state):
-        raise SaveStateError(f"{name} is a ROM, not a save state")
-    if state[0] != STATE_VERSION:
-        raise WrongStateError(
-            f"{name} is a state of format {state[0]}, PyBoy {version} reads format "
-            f"{STATE_VERSION}: it is of another PyBoy or another emulator; play to the same "
-            f"place with PyBoy {version} and save again"
-        )
-    if bool(state[_COLOUR_BYTE]) != colour:
-        made, wanted = ("Color", "grey") if state[_COLOUR_BYTE] else ("grey", "Color")
-        raise WrongStateError(
-            f"{name} is a state of another game: it was made in {made} mode, the ROM runs in "
-            f"{wanted} mode"
-        )
 
 
 def _check_game(emulator: Emulator, cartridge: Cartridge, name: str) -> None:
