@@ -86,6 +86,8 @@ def test_a_rejected_reward_model_is_an_issue() -> None:
     assert text.startswith("trainer: rejected reward model v2")
     assert "hash_mismatch" in text
     assert state.snapshot(NOON).issues[0].page == "/models"
+    state.apply_reading(reading.model_copy(update={"status": "finished"}), NOON)
+    assert issues(state, 0) == [], "a run that is over uses none"
 
 
 def test_a_gaming_alarm_is_an_issue_while_the_run_uses_the_version() -> None:

@@ -238,7 +238,7 @@ def findings_of(services: Iterable[ServiceView], missing: frozenset[str]) -> lis
 
 
 def _of_run(run: RunView | None) -> list[Finding]:
-    if run is None or run.reward_model_refused is None:
+    if run is None or run.status in OVER or run.reward_model_refused is None:
         return []
     reason = run.reward_model_refusal or "no reason was reported"
     text = f"rejected reward model v{run.reward_model_refused} and uses the previous one: {reason}"
