@@ -48,8 +48,10 @@ APART := PYTEST_ARGS='$(addprefix --ignore-glob=,$(SAME_EVERYWHERE)) --hypothesi
 # A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.
 # A world is generated when its cartridge is first read.
 GAME := $(if $(WORLD),world-$(WORLD)-$(or $(ROOMS),30))
-export RLAIF_ROM := $(if $(GAME),$(or $(value DATA_DIR),var)/worlds/$(GAME)/world.gbc,$(value ROM))
-export RLAIF_DATA_DIR := $(value DATA_DIR)
+# Not every shell expands the ~ in DATA_DIR=~/data.
+home = $(subst <start>,,$(subst <start>~/,$(HOME)/,<start>$(value $(1))))
+export RLAIF_DATA_DIR := $(call home,DATA_DIR)
+export RLAIF_ROM := $(if $(GAME),$(or $(RLAIF_DATA_DIR),var)/worlds/$(GAME)/world.gbc,$(call home,ROM))
 TRAINED := $(or $(GAME),cartridge)-$(if $(ARM),$(ARM)-)$(or $(SEED),1)
 export RLAIF_POLICY := $(or $(value RUN),$(if $(GAME)$(ARM)$(SEED),$(TRAINED)))
 unexport ROM DATA_DIR RUN

@@ -165,6 +165,12 @@ def test_a_path_is_handed_on_as_it_is(tmp_path, place, given, variable, options)
             assert option + path in words
 
 
+def test_paths_below_the_home_directory_do_not_depend_on_the_shell(tmp_path):
+    clone = Clone(tmp_path / "clone", is_set_up=True)
+    clone.make("demo", "DATA_DIR=~/a  b", "ROM=~/x~/y.gbc", HOME="/home/ada")
+    assert clone.calls()[0][0] == ["demo", "--data-dir=/home/ada/a  b", "--rom=/home/ada/x~/y.gbc"]
+
+
 def test_without_a_rom_none_is_handed_on(tmp_path):
     clone = Clone(tmp_path / "clone", is_set_up=True)
     clone.make("play")

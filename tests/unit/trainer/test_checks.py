@@ -17,6 +17,7 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.service.settings import fields_of, flat_values
 from rlaif.trainer.checks import WrongSettingsError, by_field, check, with_overrides
+from rlaif.trainer.evaluation.policy import data_dir_of
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt
 from rlaif.trainer.settings import TrainerSettings
@@ -40,6 +41,14 @@ def test_the_id_of_a_run_leaves_room_for_those_of_its_segments():
     assert segment_id(f"{longest}-99-999-99-9999", 9999)
     with pytest.raises(ValidationError, match="run_id"):
         TrainerSettings(run_id=f"{longest}r")
+
+
+def test_the_data_directory_may_be_below_the_home_directory(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", "/home/ada")
+    settings = TrainerSettings.model_validate({"data_dir": "~/runs/trainer", "worlds": "1-4"})
+    assert settings.data_dir == Path("/home/ada/runs/trainer")
+    assert settings.rom_path == Path("/home/ada/runs/worlds/world-1-30/world.gbc")
+    assert data_dir_of("~/runs") == Path("/home/ada/runs")
 
 
 def test_a_batch_smaller_than_the_environments_is_impossible(tmp_path: Path):

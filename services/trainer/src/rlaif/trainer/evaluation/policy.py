@@ -133,8 +133,9 @@ def read_manifest(directory: Path) -> Manifest:
 
 def data_dir_of(name: str) -> Path:
     """The trainer's directory in the data directory of a demo; another directory is its own."""
-    part = Path(name) / "trainer"
-    return part if (part / "runs").is_dir() else Path(name)
+    given = Path(name).expanduser()
+    part = given / "trainer"
+    return part if (part / "runs").is_dir() else given
 
 
 def find(data_dir: Path, name: str | None = None) -> Path:

@@ -11,9 +11,9 @@ Functions receive whole blocks.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.contracts.game.names import world_names
@@ -78,7 +78,7 @@ class TrainerSettings(
         description="TCP port on which rlaif train serves /metrics, /readyz and /livez; 0 disables "
         "it. The service has them on TRAINER_PORT.",
     )
-    data_dir: Path = Field(
+    data_dir: Annotated[Path, AfterValidator(Path.expanduser)] = Field(
         default=Path("var/trainer"),
         json_schema_extra=PER_SERVICE,
         description="Directory of runs, spools and checkpoints.",
@@ -205,6 +205,7 @@ def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _first_world(data_dir: Path, worlds: str) -> Path:
+    data_dir = data_dir.expanduser()
     # A volume is mounted in the root, which is read-only.
     folder = data_dir if data_dir.parent == Path("/") else data_dir.parent
     return folder / "worlds" / world_names(worlds)[0] / "world.gbc"
