@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -139,15 +139,6 @@ async def test_a_second_ctrl_c_ends_what_does_not_want_to(stubborn_pipeline):
     assert not lives(pipeline.left())
 
 
-async def test_the_end_reports_what_of_the_run_is_saved(pipeline):
-    begin_attempt(Path(pipeline.folder) / "trainer", "r-1", TrainerSettings(), datetime.now(UTC))
-    await pipeline.starts()
-    pipeline.press_ctrl_c()
-    await pipeline.says("the trainer saves its run first")
-    await pipeline.says("run r-1: nothing is saved")
-    await pipeline.ends()
-
-
 async def test_the_end_reports_how_many_steps_after_the_last_checkpoint_are_lost(tmp_path):
     record = RunRecord.read(begin_attempt(tmp_path / "trainer", "r-1", TrainerSettings(), NOW))
     manifest = checkpoints.Manifest(
@@ -156,11 +147,12 @@ async def test_the_end_reports_how_many_steps_after_the_last_checkpoint_are_lost
     )  # fmt: skip
     folder = tmp_path / "trainer/runs/r-1/checkpoints"
     checkpoints.commit(checkpoints.begin(folder, 12), manifest)
+    begin_attempt(tmp_path / "trainer", "r-newer", TrainerSettings(), NOW + timedelta(hours=1))
     trainer = FastAPI()
 
     @trainer.get("/api/v1/runs/current")
     async def current() -> dict[str, Any]:
-        return {"status": "training", "env_steps": 28_896}
+        return {"run_id": "r-1", "status": "training", "env_steps": 28_896}
 
     async with serve(trainer) as url:
         (tmp_path / "trainer-url").write_text(url)
@@ -169,7 +161,9 @@ async def test_the_end_reports_how_many_steps_after_the_last_checkpoint_are_lost
             await pipeline.starts()
             await pipeline.says("28,896")
             pipeline.press_ctrl_c()
-            await pipeline.says("12 is saved, 12,000 steps; 16,896 steps after it are lost")
+            await pipeline.says(
+                "run r-1: iteration 12 is saved, 12,000 steps; 16,896 steps after it are lost"
+            )
             await pipeline.ends()
         finally:
             pipeline.end()

@@ -1,7 +1,7 @@
 """Runs over REST: started with settings of their own, watched, stopped, listed."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,9 @@ async def finished(client: httpx.AsyncClient, run_id: str) -> Any:
 
 
 @pytest.mark.timeout(900)
-async def test_a_run_is_started_runs_to_its_end_and_is_evaluated(client: httpx.AsyncClient):
+async def test_a_run_is_started_runs_to_its_end_and_is_evaluated(
+    client: httpx.AsyncClient, tmp_path: Path
+):
     body = {"mode": "epoch", "settings": SMALL}
     run_id = (await client.post("/api/v1/runs", json=body)).json()["run_id"]
     again = await client.post("/api/v1/runs", json=body)
@@ -113,6 +115,10 @@ async def test_a_run_is_started_runs_to_its_end_and_is_evaluated(client: httpx.A
     assert all(0 < each["steps"] <= 3_000 for each in evaluation["episodes"])
     runs = (await client.get("/api/v1/runs")).json()["items"]
     assert [run["run_id"] for run in runs] == [run_id, own]
+    # As if the run of the service had been resumed.
+    newer = datetime.now(UTC) + timedelta(hours=1)
+    begin_attempt(tmp_path / "data", "r-newer", TrainerSettings(), newer)
+    assert (await client.get("/api/v1/runs/current")).json()["run_id"] == own
 
 
 async def test_a_run_has_a_name_a_note_and_tags_over_all_its_attempts(

@@ -1,10 +1,10 @@
 """The report on a run that can be resumed."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rlaif.trainer.run_folder import checkpoints
-from rlaif.trainer.run_folder.checkpoints import newest_run, saved_run
+from rlaif.trainer.run_folder.checkpoints import saved_run
 from rlaif.trainer.run_folder.quest_record import QuestRecord
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt
 from rlaif.trainer.settings import TrainerSettings
@@ -12,10 +12,9 @@ from rlaif.trainer.settings import TrainerSettings
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def begin(data_dir: Path, run_id: str, *, minutes: int = 0, mode: str = "continuous") -> RunRecord:
+def begin(data_dir: Path, run_id: str, *, mode: str = "continuous") -> RunRecord:
     settings = TrainerSettings.model_validate({"data_dir": data_dir, "mode": mode})
-    began = NOW + timedelta(minutes=minutes)
-    return RunRecord.read(begin_attempt(data_dir, run_id, settings, began))
+    return RunRecord.read(begin_attempt(data_dir, run_id, settings, NOW))
 
 
 def save(data_dir: Path, record: RunRecord, iteration: int) -> None:
@@ -28,16 +27,14 @@ def save(data_dir: Path, record: RunRecord, iteration: int) -> None:
     checkpoints.commit(checkpoints.begin(folder, iteration), manifest)
 
 
-def test_the_newest_checkpoint_of_the_newest_run_counts(tmp_path: Path):
-    save(tmp_path, begin(tmp_path, "r-old"), 90)
-    newest = begin(tmp_path, "r-new", minutes=1)
-    begin(tmp_path, "r-evaluation", minutes=2, mode="evaluation")
+def test_the_newest_checkpoint_counts(tmp_path: Path):
+    record = begin(tmp_path, "r-1")
+    assert "r-1: nothing is saved" in saved_run(tmp_path, "r-1").words
     for iteration in (7, 12):
-        save(tmp_path, newest, iteration)
-    found = newest_run(tmp_path)
-    assert found is not None
+        save(tmp_path, record, iteration)
+    found = saved_run(tmp_path, "r-1")
     assert found.env_steps == 12_000
-    assert "r-new: iteration 12 is saved, 12,000 steps" in found.words
+    assert "r-1: iteration 12 is saved, 12,000 steps" in found.words
 
 
 def test_a_search_that_was_cut_is_reported(tmp_path: Path):

@@ -50,6 +50,7 @@ class LoopReading:
     `refusal` is the last rejected candidate: its id and a message.
     """
 
+    run_id: str | None = None
     status: str | None = None
     env_steps: int | None = None
     figures: RunFigures = field(default_factory=RunFigures)
@@ -62,6 +63,7 @@ class LoopReading:
         """Build from the responses of trainer and reward-model service; empty for none."""
         version = run.get("reward_model_version")
         return cls(
+            run_id=run.get("run_id"),
             status=run.get("status"),
             env_steps=run.get("env_steps"),
             figures=RunFigures.model_validate(run),

@@ -11,11 +11,14 @@ REWARDS: dict[str, dict[str, str]] = {
 hand-crafted rewards for items and events, the same bonus, and changes of the potential."""
 
 
-def default_rewards(trainer_dir: Path, rom_path: Path | None, llm_base_url: str | None) -> str:
+def default_rewards(
+    trainer_dir: Path, run_id: str | None, rom_path: Path | None, llm_base_url: str | None
+) -> str:
     """Name of the rewards of a demo whose user chose none.
 
     Args:
-        trainer_dir: Folder of the runs. A demo keeps the rewards of the newest one.
+        trainer_dir: Folder of the runs. A demo keeps the rewards of `run_id` or, if there is no
+            such run, of the newest one: those of a control are the same.
         rom_path: None for the built-in cartridge.
         llm_base_url: None for the mock LLM, whose expert knows the built-in cartridge and generated
             worlds only.
@@ -24,9 +27,10 @@ def default_rewards(trainer_dir: Path, rom_path: Path | None, llm_base_url: str 
         # Imported late, to keep the trainer's imports out of the start-up.
         from rlaif.trainer.run_folder.record import list_runs
 
-        for run in list_runs(trainer_dir):
-            if run.mode not in ("evaluation", "quest"):
-                known = json.loads(run.settings).get("reward_preset")
-                return "judges" if known in ("judges", "novelty") else "game"
+        runs = [run for run in list_runs(trainer_dir) if run.mode not in ("evaluation", "quest")]
+        if runs:
+            run = next((each for each in runs if each.run_id == run_id), runs[0])
+            known = json.loads(run.settings).get("reward_preset")
+            return "judges" if known in ("judges", "novelty") else "game"
     known_to_judges = rom_path is None or (rom_path.parent / "world.json").exists()
     return "judges" if llm_base_url or known_to_judges else "game"

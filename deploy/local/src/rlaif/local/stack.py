@@ -202,8 +202,8 @@ def _seaweed_ports(reserved: Ports) -> SeaweedPorts:
 
 
 def _shared_environment(secrets: Secrets, options: Options, urls: dict[str, str]) -> dict[str, str]:
-    trainer_dir = options.data_dir / "trainer"
-    default = default_rewards(trainer_dir, options.rom_path, options.llm_base_url)
+    trainer_dir, run_id = options.data_dir / "trainer", os.environ.get("TRAINER_RUN_ID")
+    default = default_rewards(trainer_dir, run_id, options.rom_path, options.llm_base_url)
     environment = REWARDS[default] | dict(os.environ) | REWARDS.get(options.rewards or "", {})
     environment |= {
         "NATS_MANAGE_STREAMS": "false",

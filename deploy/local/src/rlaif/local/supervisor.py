@@ -36,6 +36,7 @@ class Supervisor:
         self._hurry = asyncio.Event()
         self._asked_at = 0.0
         self._waits: dict[str, float] = {}
+        self._run_id: str | None = None
         self._seen_steps = 0
 
     def ask_to_stop(self) -> None:
@@ -121,6 +122,7 @@ class Supervisor:
                 self._display.note(f"resumed with reward model v{max(before)}")
             while not self._stop.is_set():
                 snapshot, closing = await watch.poll()
+                self._run_id = snapshot.run_id or self._run_id
                 if snapshot.env_steps is not None:
                     self._seen_steps = snapshot.env_steps
                 for child in (*self._servers, *self._services):
@@ -156,13 +158,13 @@ class Supervisor:
         self._report_saved_run()
 
     def _report_saved_run(self) -> None:
-        """Report how much of the latest run is saved, and how many steps are lost."""
-        # Imported late, to keep the trainer's imports out of the start-up.
-        from rlaif.trainer.run_folder.checkpoints import newest_run
-
-        run = newest_run(self._stack.trainer_dir)
-        if run is None:
+        """Report how much of the current run is saved, and how many steps are lost."""
+        if self._run_id is None:
             return
+        # Imported late, to keep the trainer's imports out of the start-up.
+        from rlaif.trainer.run_folder.checkpoints import saved_run
+
+        run = saved_run(self._stack.trainer_dir, self._run_id)
         lost = self._seen_steps - run.env_steps
         if lost > 0:
             self._display.warn(f"{run.words}; {lost:,} steps after it are lost")

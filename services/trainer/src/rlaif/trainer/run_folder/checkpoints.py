@@ -26,7 +26,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from rlaif.contracts.model import Id, Sha256
 from rlaif.files.whole import to_disk, write_whole
 from rlaif.trainer.run_folder.quest_record import FILE, QuestRecord, QuestRecordError
-from rlaif.trainer.run_folder.record import RunRecord, list_runs
+from rlaif.trainer.run_folder.record import RunRecord
 
 MANIFEST = "manifest.json"
 POLICY = "policy.safetensors"
@@ -287,12 +287,6 @@ class SavedRun:
 
     words: str
     env_steps: int
-
-
-def newest_run(data_dir: Path) -> SavedRun | None:
-    """Saved progress of the run that the next start resumes; None if there is no run."""
-    known = [record for record in list_runs(data_dir) if record.mode != "evaluation"]
-    return saved_run(data_dir, known[0].run_id) if known else None
 
 
 def saved_run(data_dir: Path, run_id: str) -> SavedRun:

@@ -24,7 +24,7 @@ from rlaif.trainer.service.runs.manager import RunInProgressError, RunManager
 from rlaif.trainer.service.runs.state import RunState, Status
 from rlaif.trainer.settings.run import Mode
 
-RunId = Annotated[str, Path(description="Run; `current` is the newest.")]
+RunId = Annotated[str, Path(description="Run; `current` is the last one of the service.")]
 
 
 class RunReport(RunDescription, RunCondition):
@@ -109,7 +109,7 @@ def _add_runs(router: APIRouter, runs: RunManager) -> None:
 
     @router.get("/runs/{run_id}", tags=["runs"], operation_id="get_run", summary="One run")
     def get_run(run_id: RunId) -> RunReport:
-        """One run; `current` is the newest."""
+        """One run; `current` is the one that the service started last, else the newest on disk."""
         return _one(runs, run_id)
 
 
@@ -167,7 +167,7 @@ def _add_description(router: APIRouter, runs: RunManager) -> None:
         summary="Name, note and tags",
     )
     def describe_run(run_id: RunId, body: RunDescription) -> RunReport:
-        """Replace name, note and tags of a run; `current` is the newest."""
+        """Replace name, note and tags of a run; `current` is as in `GET runs/{run_id}`."""
         known = _one(runs, run_id).run_id
         try:
             return _view(runs.describe(known, body), runs.state)
@@ -202,6 +202,8 @@ def _add_saved(router: APIRouter, runs: RunManager) -> None:
 
 
 def _one(runs: RunManager, run_id: str) -> RunReport:
+    if run_id == "current" and runs.state is not None:
+        run_id = runs.state.run_id  # not the newest one, if an older one was resumed
     for record in runs.on_disk():
         if run_id in ("current", record.run_id):
             return _view(record, runs.state)
