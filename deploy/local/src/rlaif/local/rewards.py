@@ -17,8 +17,9 @@ def default_rewards(
     """Name of the rewards of a demo whose user chose none.
 
     Args:
-        trainer_dir: Folder of the runs. A demo keeps the rewards of `run_id` or, if there is no
-            such run, of the newest one: those of a control are the same.
+        trainer_dir: Folder of the runs.
+        run_id: Run whose rewards the demo keeps; if there is none with this id, the newest run, so
+            that a new control has the same ones.
         rom_path: None for the built-in cartridge.
         llm_base_url: None for the mock LLM, whose expert knows the built-in cartridge and generated
             worlds only.
