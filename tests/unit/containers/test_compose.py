@@ -145,6 +145,12 @@ def test_the_example_names_every_variable_and_no_other():
     assert told - {"COMPOSE_PROFILES"} == asked
 
 
+def test_the_log_s_settings_reach_every_program_of_ours():
+    for name, container in COMPOSE["services"].items():
+        if any(str(each).startswith("rlaif.") for each in container.get("command", ())):
+            assert {"LOG_LEVEL", "LOG_FORMAT"} <= container["environment"].keys(), name
+
+
 def test_an_epoch_that_is_judged_is_one_of_the_trainer():
     """`rlaif judge-epoch` runs in a judge's container; its default is another size."""
     judge, trainer = (COMPOSE["services"][name]["environment"] for name in ("judge", "trainer"))
