@@ -150,6 +150,9 @@ def test_gateway_direct_and_own_urls() -> None:
     direct = judge_urls(JudgeSettings(llm_use_direct=True, llm_namespace="ns"), JUDGES)
     assert direct["state"][0] == "https://qwen25-7b-kserve-workload-svc.ns.svc.cluster.local:8000"
     own = judge_urls(JudgeSettings(llm_use_direct=True, llm_state_url="http://gpu:8000/v1"), JUDGES)
+    every = {f"llm_{judge.name}_url": "http://gateway/model" for judge in JUDGES}
+    with pytest.raises(StartupError, match="LLM_USE_DIRECT has no effect"):
+        judge_urls(JudgeSettings.model_validate({"llm_use_direct": True, **every}), JUDGES)
     assert own["state"] == ("http://gpu:8000/v1", None)
     assert own["puzzle"][0].startswith("https://qwen25-32b-kserve-workload-svc.zelda-rl.")
 

@@ -60,6 +60,7 @@ def test_a_route_is_a_path_below_the_address_unless_it_has_its_own():
         ({"base_url": "http://"}, "TRAINER_PLANNER_BASE_URL"),
         ({"puzzle_url": "ftp://llm"}, "TRAINER_PLANNER_PUZZLE_URL"),
         ({"base_url": "http://[::1"}, "TRAINER_PLANNER_BASE_URL"),
+        ({"base_url": None, "puzzle_url": "http://big:9000"}, "PUZZLE_URL is set.*BASE_URL"),
         ({"api_key": SecretStr("sk-1\n")}, "TRAINER_PLANNER_API_KEY"),
         ({"ca_file": "/nowhere/ca.pem"}, "TRAINER_PLANNER_CA_FILE"),
     ],

@@ -166,13 +166,18 @@ def judge_urls(
     The URL is its own setting, else its workload service or its route, depending on LLM_USE_DIRECT.
 
     Raises:
-        StartupError: A URL is not valid.
+        StartupError: A URL is not valid, or LLM_USE_DIRECT would have no effect.
     """
     own = {
         "state": settings.llm_state_url,
         "puzzle": settings.llm_puzzle_url,
         "vision": settings.llm_vision_url,
     }
+    if settings.llm_use_direct and all(own.get(judge.name) for judge in judges):
+        raise StartupError(
+            "LLM_USE_DIRECT has no effect, since each judge has a URL of its own: leave "
+            f"{', '.join(f'LLM_{judge.name.upper()}_URL' for judge in judges)} empty"
+        )
     urls: dict[str, tuple[str, str | None]] = {}
     for judge in judges:
         direct = direct_url(judge.model, settings.llm_namespace) if settings.llm_use_direct else ""

@@ -145,10 +145,16 @@ def check_planner(settings: PlannerSettings) -> None:
     """Validate the settings without a call.
 
     Raises:
-        PlannerSettingsError: A URL is invalid, the API key cannot be sent in a header, or the
+        PlannerSettingsError: A URL is invalid or has no effect, the API key cannot be sent in a header, or the
             certificate file or a proxy of the environment is unusable.
     """
     if not settings.is_on:
+        own = [mode for mode in MODES if getattr(settings, f"{mode}_url") is not None]
+        if own:
+            raise PlannerSettingsError(
+                f"TRAINER_PLANNER_{own[0].upper()}_URL is set, but there is no planner without "
+                "TRAINER_PLANNER_BASE_URL: set that too, or neither"
+            )
         return
     for mode in MODES:
         url = settings.base_url or ""
