@@ -145,8 +145,8 @@ def check_planner(settings: PlannerSettings) -> None:
     """Validate the settings without a call.
 
     Raises:
-        PlannerSettingsError: A URL is invalid or has no effect, the API key cannot be sent in a header, or the
-            certificate file or a proxy of the environment is unusable.
+        PlannerSettingsError: A URL is invalid or has no effect, the API key cannot be sent in a
+            header, or the certificate file or a proxy of the environment is unusable.
     """
     if not settings.is_on:
         own = [mode for mode in MODES if getattr(settings, f"{mode}_url") is not None]
