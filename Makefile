@@ -50,8 +50,9 @@ APART := PYTEST_ARGS='$(addprefix --ignore-glob=,$(SAME_EVERYWHERE)) --hypothesi
 GAME := $(if $(WORLD),world-$(WORLD)-$(or $(ROOMS),30))
 # Not every shell expands the ~ in DATA_DIR=~/data.
 home = $(subst <start>,,$(subst <start>~/,$(HOME)/,<start>$(value $(1))))
-export RLAIF_DATA_DIR := $(call home,DATA_DIR)
-export RLAIF_ROM := $(if $(GAME),$(or $(RLAIF_DATA_DIR),var)/worlds/$(GAME)/world.gbc,$(call home,ROM))
+# Labels and reward models of a data directory are of one game.
+export RLAIF_DATA_DIR := $(or $(call home,DATA_DIR),$(if $(GAME),var/$(GAME)))
+export RLAIF_ROM := $(if $(GAME),$(RLAIF_DATA_DIR)/worlds/$(GAME)/world.gbc,$(call home,ROM))
 TRAINED := $(or $(GAME),cartridge)-$(if $(ARM),$(ARM)-)$(or $(SEED),1)
 export RLAIF_POLICY := $(or $(value RUN),$(if $(GAME)$(ARM)$(SEED),$(TRAINED)))
 unexport ROM DATA_DIR RUN

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.local.rewards import REWARDS, default_rewards
+from rlaif.local.rewards import REWARDS, OtherGameError, check_game, default_rewards
 from rlaif.trainer.run_folder.record import begin_attempt
 from rlaif.trainer.settings import TrainerSettings
 
@@ -38,3 +38,11 @@ def test_the_mock_llm_does_not_judge_a_game_that_it_does_not_know(tmp_path):
     assert default_rewards(tmp_path, None, rom, "http://127.0.0.1:8000/v1") == "judges"
     (tmp_path / "world.json").touch()  # a generated world
     assert default_rewards(tmp_path, None, rom, None) == "judges"
+
+
+def test_a_demo_of_another_game_needs_a_data_directory_of_its_own(tmp_path):
+    check_game(tmp_path, "world-7-30")
+    run(tmp_path, "r-1", "novelty")
+    check_game(tmp_path, "seedling-vale")
+    with pytest.raises(OtherGameError):
+        check_game(tmp_path, "world-7-30")

@@ -32,7 +32,7 @@ from rlaif.local.places import (
     PortBusyError,
     Ports,
 )
-from rlaif.local.rewards import REWARDS
+from rlaif.local.rewards import REWARDS, OtherGameError, check_game
 from rlaif.local.stack import WORLDS, Options, Stack, plan
 from rlaif.local.supervisor import LoopTimeoutError, Supervisor
 from rlaif.network.addresses import is_http_url, without_credentials
@@ -63,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with home.lock(), Ports() as ports:
             home.check_access()
+            if not os.environ.get("TRAINER_WORLDS"):
+                check_game(home.root / "trainer", cartridge.game)
             if seed_and_size(cartridge.game):  # judges and mock LLM read its records there
                 provide(home.root / WORLDS / cartridge.game, cartridge.data)
             options = Options(
@@ -72,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (DataDirectoryBusyError, PortBusyError) as error:
         display.fail(str(error))
         return 3
-    except DamagedSecretsError as error:
+    except (DamagedSecretsError, OtherGameError) as error:
         display.fail(str(error))
         return WRONG_INPUT
     except OSError as error:

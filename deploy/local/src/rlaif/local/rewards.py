@@ -1,7 +1,11 @@
-"""Rewards of a demo: the judges', or hand-crafted ones."""
+"""Rewards of a demo: the judges', or hand-crafted ones; those of a directory are of one game."""
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlaif.trainer.run_folder.record import RunRecord
 
 REWARDS: dict[str, dict[str, str]] = {
     "judges": {"TRAINER_REWARD_PRESET": "novelty", "TRAINER_SHAPING_MODE": "height"},
@@ -9,6 +13,25 @@ REWARDS: dict[str, dict[str, str]] = {
 }
 """`judges`: new heights of the reward model's potential, and a bonus for new places. `game`:
 hand-crafted rewards for items and events, the same bonus, and changes of the potential."""
+
+
+class OtherGameError(Exception):
+    """The reward models of a data directory are of another game; the message has a remedy."""
+
+
+def check_game(trainer_dir: Path, game: str) -> None:
+    """Check that the newest run is of this game: labels and reward models belong to all runs.
+
+    Raises:
+        OtherGameError: It is of another one.
+    """
+    runs = _runs(trainer_dir)
+    known = runs[0].game if runs else None
+    if known not in (game, None):
+        raise OtherGameError(
+            f"{trainer_dir.parent} has runs of {known}, whose reward models would be used for "
+            f"{game}: choose another data directory with --data-dir (make demo DATA_DIR=…)"
+        )
 
 
 def default_rewards(
@@ -24,14 +47,19 @@ def default_rewards(
         llm_base_url: None for the mock LLM, whose expert knows the built-in cartridge and generated
             worlds only.
     """
-    if (trainer_dir / "runs").exists():
-        # Imported late, to keep the trainer's imports out of the start-up.
-        from rlaif.trainer.run_folder.record import list_runs
-
-        runs = [run for run in list_runs(trainer_dir) if run.mode not in ("evaluation", "quest")]
-        if runs:
-            run = next((each for each in runs if each.run_id == run_id), runs[0])
-            known = json.loads(run.settings).get("reward_preset")
-            return "judges" if known in ("judges", "novelty") else "game"
+    if runs := _runs(trainer_dir):
+        run = next((each for each in runs if each.run_id == run_id), runs[0])
+        known = json.loads(run.settings).get("reward_preset")
+        return "judges" if known in ("judges", "novelty") else "game"
     known_to_judges = rom_path is None or (rom_path.parent / "world.json").exists()
     return "judges" if llm_base_url or known_to_judges else "game"
+
+
+def _runs(trainer_dir: Path) -> "list[RunRecord]":
+    """Runs of the pipeline, newest first."""
+    if not (trainer_dir / "runs").exists():
+        return []
+    # Imported late, to keep the trainer's imports out of the first start-up.
+    from rlaif.trainer.run_folder.record import list_runs
+
+    return [run for run in list_runs(trainer_dir) if run.mode not in ("evaluation", "quest")]
