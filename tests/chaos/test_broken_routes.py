@@ -29,7 +29,9 @@ def test_the_loop_closes_with_a_broken_route_and_the_route_is_named(
     pipeline = Pipeline(tmp_path)
     try:
         pipeline.wait_for(_up("judge"), seconds=90)
-        asyncio.run(eventually(lambda: words in _told(pipeline, route), f"readyz says {words!r}"))
+        asyncio.run(
+            eventually(lambda: words in _reported(pipeline, route), f"readyz says {words!r}")
+        )
         pipeline.wait_for(CLOSED, seconds=LOOP_SECONDS)
         before = _captured(pipeline)
         pipeline.wait_for(CLOSED, seconds=LOOP_SECONDS)
@@ -45,7 +47,7 @@ def _up(service: str) -> re.Pattern[str]:
     return re.compile(f"✓ {service} ")
 
 
-def _told(pipeline: Pipeline, route: str) -> str:
+def _reported(pipeline: Pipeline, route: str) -> str:
     """What readyz says of a judge's route."""
     answer = httpx.get(f"{pipeline.where('judge')}/readyz", timeout=10).json()
     return str(answer["checks"][f"route:{route}"]["detail"])

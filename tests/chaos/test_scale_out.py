@@ -95,52 +95,54 @@ def settings(tmp_path: Path, cluster: Cluster) -> TrainerSettings:
 async def test_training_outlives_a_killed_runner_and_a_killed_node(
     settings: TrainerSettings, cluster: Cluster
 ):
-    told = Ledger()
-    run = RunSupervisor(settings, "r-scale", told.take)
+    reported = Ledger()
+    run = RunSupervisor(settings, "r-scale", reported.take)
     spool = Spool(run.directory / "spool")
 
     async def until(what: str, condition: Any) -> None:
         await eventually(condition, what, seconds=SECONDS)
 
     async def keep_granting() -> None:
-        while await told.news.wait():
-            told.news.clear()
+        while await reported.news.wait():
+            reported.news.clear()
             await run.send(GrantCaptures(segments=4))
 
     run.start()
     granting = asyncio.create_task(keep_granting())
     await until("both runners capture", lambda: len(names(spool)) == RUNNERS)
-    assert set(told.sizes) == {BATCH}
+    assert set(reported.sizes) == {BATCH}
     nodes = {node: runners_below(node) for node in cluster.worker_nodes}
     assert sorted(map(len, nodes.values())) == [1, 1], "one runner a node"
 
     # A runner dies while it plays.
-    spooled, at = on_disk(spool), len(told.sizes)
+    spooled, at = on_disk(spool), len(reported.sizes)
     (lost,) = next(iter(nodes.values()))
     os.kill(lost, signal.SIGKILL)
     await until("another one captures, under a name of its own", lambda: len(names(spool)) == 3)
-    assert counted_once(told.sizes[at:])
+    assert counted_once(reported.sizes[at:])
     assert spooled <= on_disk(spool), "what was spooled stays"
 
     # A whole node dies: there is no place for its runner until another node comes.
-    spooled, at = on_disk(spool), len(told.sizes)
+    spooled, at = on_disk(spool), len(reported.sizes)
     gone = next(node for node in nodes if lost not in nodes[node])
     cluster.remove_node(gone, allow_graceful=False)
-    await until("training goes on with the other one", lambda: len(told.sizes) >= at + 5)
+    await until("training goes on with the other one", lambda: len(reported.sizes) >= at + 5)
     assert len(all_runners(cluster)) == 1
-    assert told.sizes[-1] == BATCH, "which plays whole batches now"
+    assert reported.sizes[-1] == BATCH, "which plays whole batches now"
     cluster.add_node(num_cpus=1, include_dashboard=False)
     await until("a third one captures on the new node", lambda: len(names(spool)) == 4)
     assert len(all_runners(cluster)) == RUNNERS
-    assert counted_once(told.sizes[at:])
+    assert counted_once(reported.sizes[at:])
     assert spooled <= on_disk(spool)
 
     granting.cancel()
     await run.stop()
     assert run.state.status == "stopped"
-    assert told.starts == 1, "the training process itself was never started again"
-    assert len(on_disk(spool)) == told.captured, "each captured segment is there, under its own id"
-    assert run.state.env_steps == sum(told.sizes)
+    assert reported.starts == 1, "the training process itself was never started again"
+    assert len(on_disk(spool)) == reported.captured, (
+        "each captured segment is there, under its own id"
+    )
+    assert run.state.env_steps == sum(reported.sizes)
 
 
 def counted_once(sizes: list[int]) -> bool:

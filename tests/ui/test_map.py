@@ -77,7 +77,7 @@ async def test_the_map_shows_what_the_rest_interface_says_of_a_room(
         await chromium.wait_for("document.querySelectorAll('.room').length === 30")
         await chromium.wait_for(f"{FIGURES_OF_ROOM} === 7")
         async with httpx.AsyncClient(base_url=hud_url) as client:
-            told = (await client.get("/api/v1/map")).json()
+            reported = (await client.get("/api/v1/map")).json()
         shown = [
             (field.partition("#")[2], text)
             for field, text in await chromium.evaluate(FIGURES)
@@ -85,7 +85,7 @@ async def test_the_map_shows_what_the_rest_interface_says_of_a_room(
         ]
         assert len(shown) >= 7, "the number of rooms, and six of the one that is open"
         for field, text in shown:
-            assert shows(text, value_of(told, field)), (field, text)
+            assert shows(text, value_of(reported, field)), (field, text)
         assert await chromium.evaluate(UNNAMED) == []
         name = "document.querySelector('[data-room=\"0-119\"] .room-name').innerText"
         assert await chromium.evaluate(name) == "Seedling"
@@ -108,7 +108,7 @@ async def test_a_room_is_reached_by_keys_and_leads_to_its_segments(
     chromium: Any, hud_url: str, stage: Stage
 ) -> None:
     await chromium.open(f"{hud_url}/map")
-    await eventually(lambda: _told(stage, chromium), "the map has its rooms")
+    await eventually(lambda: _reported(stage, chromium), "the map has its rooms")
     await chromium.evaluate("document.querySelector('[data-room=\"0-86\"]').focus()")
     await chromium.press("ArrowRight", "")
     focused = "document.activeElement.dataset.room"
@@ -121,7 +121,7 @@ async def test_a_room_is_reached_by_keys_and_leads_to_its_segments(
     assert await chromium.evaluate(every) == "/segments?room=0-87"
 
 
-async def _told(stage: Stage, chromium: Any) -> bool:
+async def _reported(stage: Stage, chromium: Any) -> bool:
     await stage.world()
     return bool(await chromium.evaluate("document.querySelectorAll('.room').length === 30"))
 

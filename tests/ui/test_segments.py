@@ -256,11 +256,11 @@ async def test_from_the_list_to_the_film_and_along_its_steps(
         await chromium.wait_for(f"location.pathname === '/segments/{name}'")
         await drawn(chromium)
         detail = (await rest.get(f"/segments/{name}")).json()
-        told = (await rest.get(f"/segments/{name}/steps")).json()
+        reported = (await rest.get(f"/segments/{name}/steps")).json()
 
     figures = await chromium.evaluate(FIGURES)
     assert len(figures) >= MIN_FIGURES
-    assert contradictions(figures, {"segment": detail, "steps": told}) == []
+    assert contradictions(figures, {"segment": detail, "steps": reported}) == []
     assert differing(figures) == []
     assert sum(line["part"] or 0 for line in detail["rubric"]) == pytest.approx(detail["weighted"])
 
@@ -271,7 +271,7 @@ async def test_from_the_list_to_the_film_and_along_its_steps(
     await chromium.wait_for(says(".moment", "Emulator step 30 of 74"))
     assert await chromium.evaluate(FILM) != first
     await chromium.wait_for("location.search === '?step=30'")
-    await chromium.wait_for(says("#pay-of .at", f"step 30, {told['steps'][30]['action']}:"))
+    await chromium.wait_for(says("#pay-of .at", f"step 30, {reported['steps'][30]['action']}:"))
     await look(chromium, "segment")
 
     # It is played in the page: nothing more is asked for.
@@ -349,10 +349,10 @@ async def test_a_click_or_enter_on_a_score_shows_that_very_segment(
             assert asked[-1].endswith(f"/segments/{name}/pack"), "the film of another one"
 
             detail = (await rest.get(f"/segments/{name}")).json()
-            told = (await rest.get(f"/segments/{name}/steps")).json()
+            reported = (await rest.get(f"/segments/{name}/steps")).json()
             figures = await chromium.evaluate(FIGURES)
             assert len(figures) >= MIN_FIGURES
-            assert contradictions(figures, {"segment": detail, "steps": told}) == []
+            assert contradictions(figures, {"segment": detail, "steps": reported}) == []
             scores = [text for field, text in figures if field == "segment.weighted"]
             assert scores
             assert all(shows(text, point["weighted"]) for text in scores)
@@ -364,8 +364,8 @@ async def test_a_click_or_enter_on_a_score_shows_that_very_segment(
 async def test_an_address_shows_its_moment_at_once_and_a_phone_has_room_for_it(
     chromium: Any, hud_url: str, ring: list[RingEvents]
 ) -> None:
-    told = ring[0].captured
-    address = f"{hud_url}/segments/{told.episode_id}/{told.segment_id}?step=39"
+    reported = ring[0].captured
+    address = f"{hud_url}/segments/{reported.episode_id}/{reported.segment_id}?step=39"
     await chromium.open(address, width=390, height=844)
     await drawn(chromium)
     await chromium.wait_for(says(".moment", "Emulator step 39 of 74"))

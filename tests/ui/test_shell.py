@@ -301,21 +301,21 @@ async def test_a_list_keeps_what_the_reader_holds(chromium: Any, hud_url: str) -
         const moved = [];
         const watcher = new MutationObserver(records => moved.push(...records));
         watcher.observe(list, { childList: true });
-        const told = [];
+        const reported = [];
         for (const names of [['x', 'a', 'b', 'c'], ['b', 'c'], ['c', 'y', 'b'], ['b']]) {
             draw(...names);
             const inside = [...list.children].map(({ firstChild }) => firstChild.value).join('');
             const same = document.activeElement === held && held.selectionEnd === 1;
-            told.push([inside, same]);
+            reported.push([inside, same]);
         }
         moved.push(...watcher.takeRecords());
         const item = held.parentElement;
         const touched = moved.some(({ removedNodes }) => [...removedNodes].includes(item));
-        return [told, touched, item.dataset.index];
+        return [reported, touched, item.dataset.index];
     })()"""
     )
-    told = [["xabc", True], ["bc", True], ["cyb", True], ["b", True]]
-    assert kept == [told, False, "0"]
+    reported = [["xabc", True], ["bc", True], ["cyb", True], ["b", True]]
+    assert kept == [reported, False, "0"]
 
 
 async def test_a_panel_that_breaks_reports_it_and_leaves_the_others_alone(

@@ -192,12 +192,12 @@ async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the
     await stage.publish(3)
     await stage.load(3, 225_000)
 
-    async def told() -> None:
+    async def reported() -> None:
         await tell(stage, 3)
         await stage.status(3, **pin)
 
     for life in ("first", "second"):
-        async with serve(create_app(settings)) as url, again(told):
+        async with serve(create_app(settings)) as url, again(reported):
             await chromium.open(url)
             await chromium.tab("pipeline")
             await chromium.wait_for(says("#loop", "Reward model v3 pinned until"))
@@ -205,9 +205,9 @@ async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the
             assert "rolled back from v4" in await chromium.evaluate(text_of("#log"))
             await chromium.tab("training")
             marks = "[...document.querySelectorAll('#chart-returns [data-load]')]"
-            told_marks = f"{marks}.map(mark => mark.dataset.load).join()"
+            reported_marks = f"{marks}.map(mark => mark.dataset.load).join()"
             wanted = "v1 76000,v2 112000,v3 148000,v4 184000,v3 225000"
-            await chromium.wait_for(f"{told_marks} === {wanted!r}")
+            await chromium.wait_for(f"{reported_marks} === {wanted!r}")
             line = "document.querySelector('#chart-returns .plot .faint').getAttribute('d')"
             assert await chromium.evaluate(f"{line}.split('L').length") == 150
             await shoot(f"rolled-back.{life}")

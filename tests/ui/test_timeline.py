@@ -53,8 +53,8 @@ async def test_charts_share_axis_and_cursor_and_a_point_opens_its_segment(
 ) -> None:
     await open_timeline(chromium, hud_url, stage)
     async with httpx.AsyncClient(base_url=hud_url) as client:
-        told = (await client.get("/api/v1/score-points")).json()["points"]
-    wanted = told[len(told) - 3]
+        reported = (await client.get("/api/v1/score-points")).json()["points"]
+    wanted = reported[len(reported) - 3]
     address = f"/segments/{wanted['episode_id']}/{wanted['segment_id']}"
 
     await chromium.evaluate(f"{SCORES}.focus()")

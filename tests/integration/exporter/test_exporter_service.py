@@ -49,9 +49,9 @@ async def test_a_captured_segment_is_exported_with_the_observations_of_the_play(
     event = captured()
     await bus.publisher("trainer").publish(event)
     await all_done(bus)
-    (told,) = await exported_events(bus)
-    data = episodes_store.get(told.data.manifest_key)
-    assert hashlib.sha256(data).hexdigest() == told.data.manifest_sha256
+    (reported,) = await exported_events(bus)
+    data = episodes_store.get(reported.data.manifest_key)
+    assert hashlib.sha256(data).hexdigest() == reported.data.manifest_sha256
     manifest = SegmentManifest.model_validate_json(data)
     waited = sum(frames for _, frames in recorded[0].capture.waits)
     assert (manifest.frames, manifest.decision_steps) == (300 + waited, 75)
@@ -146,8 +146,8 @@ async def test_missing_objects_are_given_up_and_hold_up_no_other_capture(
         f"captured:{event.segment_id}" for event in missing
     }
     assert {letter.data.attempts for letter in letters} == {5}
-    told = await exported_events(bus)
-    assert {e.data.segment_id for e in told} == {event.segment_id for event in good}
+    reported = await exported_events(bus)
+    assert {e.data.segment_id for e in reported} == {event.segment_id for event in good}
     assert await bus.backlog(SegmentCaptured, "exporter") == 0
 
 
@@ -177,8 +177,8 @@ async def test_two_exporters_share_the_work(bus, episodes_store, start_exporter,
     for index in range(3):
         await bus.publisher("trainer").publish(captured(index))
     await all_done(bus)
-    told = await exported_events(bus)
-    assert sorted(e.data.segment_id for e in told) == [f"ep-1-s{n:05d}" for n in range(3)]
+    reported = await exported_events(bus)
+    assert sorted(e.data.segment_id for e in reported) == [f"ep-1-s{n:05d}" for n in range(3)]
 
 
 async def test_a_killed_process_loses_no_segment(
@@ -197,9 +197,9 @@ async def test_a_killed_process_loses_no_segment(
     await start_exporter()
     # What the dead process held comes again after its ack_wait.
     await all_done(bus)
-    told = await exported_events(bus)
-    assert sorted(e.data.segment_id for e in told) == sorted(e.segment_id for e in events)
-    for each in told:
+    reported = await exported_events(bus)
+    assert sorted(e.data.segment_id for e in reported) == sorted(e.segment_id for e in events)
+    for each in reported:
         stored = episodes_store.get(each.data.manifest_key)
         assert each.data.manifest_sha256 == hashlib.sha256(stored).hexdigest()
 

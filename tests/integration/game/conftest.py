@@ -124,8 +124,8 @@ class Walked:
         state = decode(ram)
         if not state.running:
             return
-        told = json.dumps(describe(state), separators=(",", ":"))
-        self.longest_description = max(self.longest_description, len(told))
+        reported = json.dumps(describe(state), separators=(",", ":"))
+        self.longest_description = max(self.longest_description, len(reported))
         self._look_for_game_over(ram, control=state.has_control)
         if state.has_control:
             self.seasons.add(state.season)

@@ -64,7 +64,7 @@ def changes(states: list[RamBlocks], *names: str) -> list[tuple[RamBlocks, RamBl
     return found
 
 
-def told(one: RamBlocks, other: RamBlocks) -> set[str]:
+def reported(one: RamBlocks, other: RamBlocks) -> set[str]:
     """Fields of the policy's input, and groups of the 128 numbers, in which two states differ."""
     differ = policy_input(one) != policy_input(other)
     fields = {each.name for each in POLICY_INPUT.fields if differ[each.span].any()}
@@ -82,7 +82,7 @@ def test_every_swap_in_the_menu_is_reported(states: list[RamBlocks]):
     ]
     assert len(swaps) >= 4
     for before, after in swaps:
-        assert {"item_b", "inventory"} <= told(after, before)
+        assert {"item_b", "inventory"} <= reported(after, before)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_what_changed_under_the_players_hands_is_reported(
 ):
     found = changes(states, *names)
     assert found, f"the walkthrough has {fact}"
-    differ = [told(now, before) for now, before in found]
+    differ = [reported(now, before) for now, before in found]
     assert all(differ), "none of them looks like the one before"
     assert any(field in each for each in differ)
 

@@ -271,5 +271,5 @@ def test_a_door_a_season_a_death_and_the_satchel_fade_out_and_in(changes, kind):
     assert dark >= 1
     assert rooms[0] == "old"
     assert rooms[-1] == "new"
-    told = [name for name, last in zip(rooms, ["", *rooms], strict=False) if name != last]
-    assert told == (["old", "game over", "new"] if kind == "death" else ["old", "new"])
+    reported = [name for name, last in zip(rooms, ["", *rooms], strict=False) if name != last]
+    assert reported == (["old", "game over", "new"] if kind == "death" else ["old", "new"])

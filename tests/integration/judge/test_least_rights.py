@@ -22,12 +22,12 @@ async def test_it_waits_for_the_bootstrap_reports_it_and_then_scores(
         nats_manage_streams=False,
     )
 
-    async def told() -> str:
+    async def reported() -> str:
         answer = await judge.get("/readyz")
         return str(answer.json()["checks"]["nats"]) if answer.status_code == 503 else ""
 
-    await eventually(lambda: _contains(told, "stream SEGMENTS"), "it says what is missing")
-    assert "python -m rlaif.bootstrap" in await told()
+    await eventually(lambda: _contains(reported, "stream SEGMENTS"), "it says what is missing")
+    assert "python -m rlaif.bootstrap" in await reported()
     admin = await connect(guarded_nats.url_of("admin"), name="bootstrap")
     try:
         assert await admin.jetstream.streams_info() == []
@@ -39,5 +39,5 @@ async def test_it_waits_for_the_bootstrap_reports_it_and_then_scores(
     assert len(list(episodes_store.list(keys.scores()))) == 1
 
 
-async def _contains(told: Any, text: str) -> bool:
-    return text in await told()
+async def _contains(reported: Any, text: str) -> bool:
+    return text in await reported()

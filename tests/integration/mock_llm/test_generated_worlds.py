@@ -112,8 +112,8 @@ def test_a_prompt_has_the_next_objective_of_the_worlds_guide(
     verdict = read_answer(judge, answer(chat, Behaviour(noise=0)))
     assert verdict.quest is not None
     assert verdict.quest.start.objective == 1
-    told = guides.guide_of(cartridge.game).objectives
-    assert len(told) == world.last
+    reported = guides.guide_of(cartridge.game).objectives
+    assert len(reported) == world.last
 
 
 def test_its_plans_solve_the_puzzles_on_the_way(
@@ -144,8 +144,8 @@ def _is_solved(emulator: Emulator, words: GameWords) -> bool:
     """Whether the room gives way by the plans for it, which RAM alone decides."""
     for _ in range(PLANS):
         ram = read_blocks(emulator)
-        told = Briefing.model_validate_json(brief(ram, words).to_json())
-        made = Plan.model_validate(plan(situation_of(told)))
+        reported = Briefing.model_validate_json(brief(ram, words).to_json())
+        made = Plan.model_validate(plan(situation_of(reported)))
         executor = PlanExecutor(made.macros, graph=RoomGraph())
         while not (choice := executor.next(ram)).over:
             emulator.step(choice.action, FRAMES)

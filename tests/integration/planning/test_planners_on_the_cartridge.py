@@ -100,14 +100,14 @@ def test_there_are_fifty_of_each_and_they_differ(found: Found, emulator: Emulato
     for moment, state in found:
         emulator.load_state(state)
         ram = read_blocks(emulator)
-        told = decode(ram)
+        reported = decode(ram)
         if moment.mode == "dialog":
             assert is_dialog_state(ram)
-            texts.add(told.text_id)
-            offers += told.text_id in OFFERS
+            texts.add(reported.text_id)
+            offers += reported.text_id in OFFERS
         else:
             assert is_puzzle_state(ram)
-            puzzles.add((told.group, told.room, told.puzzle))
+            puzzles.add((reported.group, reported.room, reported.puzzle))
     assert len(texts) >= 40
     assert offers >= 10
     assert len({room for _, room, _ in puzzles}) == 4

@@ -134,9 +134,9 @@ def evaluated(home):
 def test_an_evaluation_ends_with_a_line_of_json_and_keeps_the_episodes(evaluated, home):
     code, out, err = evaluated
     assert (code, err) == (0, "")
-    told = json.loads(out.splitlines()[-1])
-    assert set(told) >= {"milestones_mean", "milestones_best", "essence_share", "episodes"}
-    assert (told["episodes"], told["player"]) == (3, "trained")
+    reported = json.loads(out.splitlines()[-1])
+    assert set(reported) >= {"milestones_mean", "milestones_best", "essence_share", "episodes"}
+    assert (reported["episodes"], reported["player"]) == (3, "trained")
     (trial,) = result.read_all(home.folder, result.TRIALS)
     assert [each.number for each in trial.episodes] == [0, 1, 2]
     assert trial.seed == result.trial_seed(3)

@@ -86,14 +86,14 @@ def test_bonuses_are_beside_the_games_rewards_which_stay_the_sum_of_their_parts(
     assert fragment.guidance is not None
     assert "guidance" not in fragment.reward_parts
     assert sum(fragment.reward_parts.values()) == pytest.approx(float(fragment.rewards.sum()))
-    told = fragment.assistance
-    assert told is not None
-    assert fragment.guidance.sum(dtype=np.float64) == pytest.approx(sum(told.bonus.values()))
+    reported = fragment.assistance
+    assert reported is not None
+    assert fragment.guidance.sum(dtype=np.float64) == pytest.approx(sum(reported.bonus.values()))
     amounts = set(fragment.guidance[fragment.guidance > 0].tolist())
     assert amounts == {float(np.float32(0.02)), float(np.float32(0.05))}
-    followed = sum(fates["followed"] for fates in told.suggestions.values())
+    followed = sum(fates["followed"] for fates in reported.suggestions.values())
     assert (fragment.guidance > 0).sum() == followed > 5
-    assert {event.env for event in told.events} <= {"2-0", "2-1", "2-2"}
+    assert {event.env for event in reported.events} <= {"2-0", "2-1", "2-2"}
 
 
 def test_a_bonus_is_for_the_button_that_the_policy_pressed_itself(runner: Callable[..., Runner]):

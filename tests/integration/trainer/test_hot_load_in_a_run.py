@@ -112,10 +112,10 @@ async def test_models_are_swapped_between_iterations_and_a_refused_one_is_report
     resumed.start()
     await until("the resumed run has it from its checkpoint", lambda: paid_by(resumed) == (3, 1.0))
     await resumed.stop()
-    told_whole(past)
+    reported_whole(past)
 
 
-def told_whole(past: RunPast) -> None:
+def reported_whole(past: RunPast) -> None:
     """The events of this run are complete: starts, loads, every step, every episode and sum."""
     events = []
     while (event := past.next(ended=True)) is not None:

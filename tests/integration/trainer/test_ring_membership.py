@@ -76,5 +76,5 @@ async def test_the_history_of_a_run_is_published_as_events(
     async with ring.running(readiness):
         event = await asyncio.wait_for(anext(feed), timeout=PATIENCE_SECONDS)
         assert (event.data.run_id, event.data.attempt) == ("r-1", 0)
-        await eventually(lambda: past.is_empty, "it is told once")
+        await eventually(lambda: past.is_empty, "it is reported once")
     await feed.aclose()

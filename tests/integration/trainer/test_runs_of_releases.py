@@ -101,9 +101,9 @@ def test_what_the_critic_predicts_may_be_set_and_else_stays(data_dir: Path, reco
 
 @pytest.mark.timeout(600)
 async def test_it_trains_on(release: str, data_dir: Path, record: RunRecord):
-    told: list[Message] = []
+    reported: list[Message] = []
     runs = RunManager(plain(data_dir), ServiceMetrics("trainer"))
-    runs.listen(told.append)
+    runs.listen(reported.append)
     before = checkpoints.read_manifest(saved(data_dir, record)).counters
     run = await runs.start(record.run_id)
     try:
@@ -113,7 +113,7 @@ async def test_it_trains_on(release: str, data_dir: Path, record: RunRecord):
             seconds=500,
         )
         assert run.state.failure is None
-        (started,) = [message for message in told if isinstance(message, Started)]
+        (started,) = [message for message in reported if isinstance(message, Started)]
         assert (started.iteration, started.env_steps) == (before.iteration, before.env_steps)
         (unused,) = started.passed_over
         assert unused.startswith("exploration/"), "its games resume, too"

@@ -102,8 +102,8 @@ def test_decisions_of_many_steps_are_paid_what_all_their_steps_were(tmp_path):
     assert steps is not None
     assert len(steps) == ROWS
     assert max(abs(step.reward - sum(step.parts)) for step in steps) < 1e-6
-    told = np.sum([step.parts for step in steps], axis=0)
-    assert dict(zip(PARTS, told.tolist(), strict=True)) == pytest.approx(fragment.reward_parts)
+    reported = np.sum([step.parts for step in steps], axis=0)
+    assert dict(zip(PARTS, reported.tolist(), strict=True)) == pytest.approx(fragment.reward_parts)
     assert any(step.reward for step in steps)
 
 
@@ -120,15 +120,15 @@ async def test_the_service_reports_new_steps_of_each_process_that_plays(tmp_path
     view = LiveView(Telemetry(), lambda: None, lambda: tmp_path, lambda: [], fps=5)
     task = asyncio.create_task(view.run())
 
-    def told() -> list[int]:
+    def reported() -> list[int]:
         readings = [reading for reading in sent if isinstance(reading, PaidSteps)]
         return [step.number for reading in readings for step in reading.steps]
 
     try:
         for times in (1, 2):
             await asyncio.to_thread(played, tmp_path, actions="seed", count=1, choose=any_button)
-            await eventually(lambda: told().count(ROWS) == times, "its newest step")  # noqa: B023
-        assert len(set(told())) >= 300
+            await eventually(lambda: reported().count(ROWS) == times, "its newest step")  # noqa: B023
+        assert len(set(reported())) >= 300
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -141,8 +141,8 @@ def test_the_example_names_every_variable_and_no_other():
     asked = {name for name, _ in VARIABLE.findall(TEXT)}
     for container in COMPOSE["services"].values():
         asked |= {name for name, value in container.get("environment", {}).items() if value is None}
-    told = set(re.findall(r"^#?([A-Z0-9_]+)=", EXAMPLE, re.MULTILINE))
-    assert told - {"COMPOSE_PROFILES"} == asked
+    reported = set(re.findall(r"^#?([A-Z0-9_]+)=", EXAMPLE, re.MULTILINE))
+    assert reported - {"COMPOSE_PROFILES"} == asked
 
 
 def test_the_log_s_settings_reach_every_program_of_ours():
@@ -158,9 +158,9 @@ def test_an_epoch_that_is_judged_is_one_of_the_trainer():
 
 
 def test_what_the_example_sets_is_the_default():
-    told = dict(re.findall(r"^([A-Z0-9_]+)=(.+)$", EXAMPLE, re.MULTILINE))
+    reported = dict(re.findall(r"^([A-Z0-9_]+)=(.+)$", EXAMPLE, re.MULTILINE))
     defaults = {name: rule[2:] for name, rule in VARIABLE.findall(TEXT) if rule[:2] == ":-"}
-    assert told == {name: defaults[name] for name in told}
+    assert reported == {name: defaults[name] for name in reported}
 
 
 def test_the_example_pins_no_own_image_beyond_a_release():

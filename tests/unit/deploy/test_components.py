@@ -189,8 +189,8 @@ def test_a_secret_that_a_pod_asks_for_is_brought_by_the_components_for_secrets(r
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_authority_that_a_component_names_is_one_that_trust_mounts(render: Render, name: str):
-    told = settings(render(name))
-    files = {value for key, value in told.items() if key.endswith("_CA_FILE") and value}
+    reported = settings(render(name))
+    files = {value for key, value in reported.items() if key.endswith("_CA_FILE") and value}
     mount, volume = (
         patch["value"] for patch in yaml.safe_load((COMPONENTS / "trust/service.yaml").read_text())
     )

@@ -54,8 +54,11 @@ async def test_a_segment_is_stored_completely_and_published(
         assert (hashlib.sha256(held).hexdigest(), len(held)) == (file.sha256, file.size_bytes)
     second = f"frames/{manifest.picture_steps[1]:06}.png"
     assert keys.segment("ep-1", event.segment_id, second) in objects(file_store)
-    (told,) = publisher.published
-    assert (told.manifest_key, told.manifest_sha256) == (key, hashlib.sha256(data).hexdigest())
+    (reported,) = publisher.published
+    assert (reported.manifest_key, reported.manifest_sha256) == (
+        key,
+        hashlib.sha256(data).hexdigest(),
+    )
 
 
 async def test_the_manifest_of_a_faster_exporter_counts(
@@ -119,8 +122,8 @@ async def test_a_crash_at_any_write_is_made_up_for_by_the_next_delivery(
         manifest = SegmentManifest.model_validate_json(data)
         for file in (manifest.states, manifest.observations, *manifest.pictures):
             assert hashlib.sha256(file_store.get(file.key)).hexdigest() == file.sha256
-        (told,) = publisher.published
-        assert told.manifest_sha256 == hashlib.sha256(data).hexdigest()
+        (reported,) = publisher.published
+        assert reported.manifest_sha256 == hashlib.sha256(data).hexdigest()
     assert write == len([key for key in objects(file_store) if key.startswith("ep-1/")])
 
 

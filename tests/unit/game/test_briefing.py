@@ -88,33 +88,33 @@ def longest() -> Briefing:
 
 
 def test_the_longest_briefing_is_made_to_fit():
-    told = longest()
-    assert told.tokens > MAX_TOKENS
-    short = fitted(told)
+    reported = longest()
+    assert reported.tokens > MAX_TOKENS
+    short = fitted(reported)
     assert short.tokens <= MAX_TOKENS
     kept = ("room", "at", "map", "text", "asks", "choices", "keys", "on_a")
-    assert all(getattr(short, name) == getattr(told, name) for name in kept)
+    assert all(getattr(short, name) == getattr(reported, name) for name in kept)
 
 
 def test_what_fits_is_left_as_it_is():
-    told = longest().model_copy(update={"items": (), "exits": (), "failed": ()})
-    assert told.tokens <= MAX_TOKENS
-    assert fitted(told) is told
+    reported = longest().model_copy(update={"items": (), "exits": (), "failed": ()})
+    assert reported.tokens <= MAX_TOKENS
+    assert fitted(reported) is reported
 
 
 @given(st.data())
 def test_any_briefing_fits_when_it_is_fitted(data):
-    told = longest()
+    reported = longest()
     less = {
-        name: getattr(told, name)[: data.draw(st.integers(0, len(getattr(told, name))))]
+        name: getattr(reported, name)[: data.draw(st.integers(0, len(getattr(reported, name))))]
         for name in ("items", "said", "things", "to_do", "exits", "failed", "map")
     }
-    assert fitted(told.model_copy(update=less)).tokens <= MAX_TOKENS
+    assert fitted(reported.model_copy(update=less)).tokens <= MAX_TOKENS
 
 
 @given(st.text(max_size=500))
 def test_a_text_costs_as_many_characters_as_it_has(text):
-    told = plain(text)
-    assert len(told) == len(text)
-    block = fence({"said": told})
-    assert block == f'```json\n{{"said":"{told}"}}\n```'
+    reported = plain(text)
+    assert len(reported) == len(text)
+    block = fence({"said": reported})
+    assert block == f'```json\n{{"said":"{reported}"}}\n```'

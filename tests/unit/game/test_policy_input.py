@@ -179,8 +179,8 @@ def test_treasures_are_reported_one_by_one():
     bits = bytearray(16)
     bits[0x42 >> 3] |= 1 << (0x42 & 7)
     bits[0x05 >> 3] |= 1 << (0x05 & 7)
-    told = named(policy_input(ram(wObtainedTreasureFlags=bytes(bits))), "treasures")
-    assert told == {"sword", "gnarled_key"}
+    reported = named(policy_input(ram(wObtainedTreasureFlags=bytes(bits))), "treasures")
+    assert reported == {"sword", "gnarled_key"}
 
 
 def test_the_seasons_of_the_rod_are_reported_and_not_its_own_bit():

@@ -98,7 +98,7 @@ def test_the_description_says_what_a_judge_needs():
     assert described["entities"] == [{"kind": "enemy", "id": 0x34, "x": 90, "y": 50, "health": 2}]
 
 
-def told_items(*bits):
+def reported_items(*bits):
     flags = sum(1 << bit for bit in bits).to_bytes(16, "little")
     return describe(decode(ram_of(("wObtainedTreasureFlags", flags))))["items"]
 
@@ -112,7 +112,7 @@ def test_every_treasure_that_a_milestone_knows_is_reported_by_its_name(game):
         if flags <= step.test.address < flags + 16
     ]
     assert len(known) > 10
-    assert [name for name, bit in known if len(told_items(bit)) != 1] == []
+    assert [name for name, bit in known if len(reported_items(bit)) != 1] == []
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_every_treasure_that_a_milestone_knows_is_reported_by_its_name(game):
     [(0x42, "gnarled_key"), (0x15, "shovel"), (0x06, "boomerang"), (0x46, "ribbon")],
 )
 def test_items_of_the_story_are_reported_by_the_words_that_judges_may_read(bit, name):
-    assert told_items(bit) == [name]
+    assert reported_items(bit) == [name]
     assert name in VOCABULARY
 
 

@@ -86,11 +86,11 @@ def test_the_map_of_seedling_vale_has_the_distances_of_the_rooms():
             assert abs(one - other) in {1, 0x10 if group == 0 else 8}
     table = guide_of("seedling-vale").text.rpartition("Rooms away from Seedling: ")[2]
     outside, _, inside = table.partition(". From the first room of Root Cave: ")
-    assert _told(outside) == _reached(doors, "Seedling")
-    assert _told(inside.strip().removesuffix(".")) == _reached(doors, "Root Cave")
+    assert _reported(outside) == _reached(doors, "Seedling")
+    assert _reported(inside.strip().removesuffix(".")) == _reached(doors, "Root Cave")
 
 
-def _told(table: str) -> dict[str, int]:
+def _reported(table: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for row in table.split("; "):
         number, _, names = row.partition(" ")

@@ -69,18 +69,18 @@ def a_past() -> list[EventData]:
 def test_a_hud_that_starts_again_knows_the_same_past_with_every_service_away() -> None:
     lives = [fold(*a_past()).snapshot(NOON) for _ in range(2)]
     assert lives[0] == lives[1]
-    told = lives[0]
-    assert [(row.version, row.loaded_at_steps) for row in told.reward_models.published] == [
+    reported = lives[0]
+    assert [(row.version, row.loaded_at_steps) for row in reported.reward_models.published] == [
         (2, (60 * STEP,)), (1, (30 * STEP, 61 * STEP)),
     ]  # fmt: skip
-    champion = told.reward_models.champion
+    champion = reported.reward_models.champion
     assert champion is not None
     assert (champion.version, champion.pinned, champion.rolled_back_from) == (1, True, 2)
     assert champion.pin_reason == "it was gamed"
-    assert told.headline.text.startswith(
+    assert reported.headline.text.startswith(
         "Milestones per episode rose from 1.00 to 2.50 since reward model v1 went live (30 and 60"
     )
-    assert told.headline.text.endswith("; v1 is live, pinned.")
+    assert reported.headline.text.endswith("; v1 is live, pinned.")
 
 
 def test_what_the_service_says_later_counts_more_than_the_newest_event() -> None:
@@ -96,18 +96,20 @@ def test_a_champion_that_was_withdrawn_is_not_live() -> None:
         1, activation=4, why="demotion", words="it does not hold", withdrawn="it does not hold",
         changed_at=later(90),
     )  # fmt: skip
-    told = fold(*a_past(), gone).snapshot(NOON)
-    assert told.reward_models.champion is None
-    assert told.headline.text.endswith("; no reward model is live.")
-    assert told.headline.live_version is None
+    reported = fold(*a_past(), gone).snapshot(NOON)
+    assert reported.reward_models.champion is None
+    assert reported.headline.text.endswith("; no reward model is live.")
+    assert reported.headline.live_version is None
 
 
 def test_the_log_has_a_line_for_each_turn_of_the_past_and_none_twice() -> None:
     state = fold(*a_past())
     fold(*a_past(), into=state)
     lines = [line.text for line in state.journal.latest(100)]
-    told = [line for line in lines if "published" not in line.lower() and "champion" not in line]
-    assert told == [
+    reported = [
+        line for line in lines if "published" not in line.lower() and "champion" not in line
+    ]
+    assert reported == [
         "Run run-1 starts at step 0.",
         "The trainer uses reward model v1 since step 30,000.",
         "The trainer uses reward model v2 since step 60,000.",

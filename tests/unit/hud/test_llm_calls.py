@@ -40,7 +40,7 @@ class Page:
         )  # fmt: skip
         self._trainer.apply(reading, NOON)
 
-    def told(self, **figures: Any) -> None:
+    def reported(self, **figures: Any) -> None:
         modes = {"dialog": ModeFigures(**figures)}
         reading = AssistanceStatus(at=NOON, run_id="run-1", env_steps=9, by_mode=modes)
         self._trainer.apply(reading, NOON)
@@ -73,7 +73,7 @@ def test_a_route_has_its_success_with_n_and_its_latencies() -> None:
 
 def test_planner_counts_are_the_trainers_and_latencies_those_of_its_calls() -> None:
     page = Page()
-    page.told(calls={"ok": 61, "timeout": 3, "dropped": 2}, cached=12, tokens_read=900)
+    page.reported(calls={"ok": 61, "timeout": 3, "dropped": 2}, cached=12, tokens_read=900)
     page.played(latency_seconds=2.0)
     page.played(latency_seconds=4.0)
     page.played(latency_seconds=0.0, cached=True)
@@ -86,7 +86,7 @@ def test_planner_counts_are_the_trainers_and_latencies_those_of_its_calls() -> N
 def test_how_long_a_route_takes_is_unknown_until_a_call_ends_well() -> None:
     page = Page()
     page.judged("timeout", seconds=90)
-    page.told(calls={"timeout": 1})
+    page.reported(calls={"timeout": 1})
     for route in page.view().routes:
         assert (route.timed, route.latency_p50_seconds) == (0, None)
 

@@ -11,7 +11,7 @@ def test_each_segment_counts_once_at_its_stages_and_those_before(order) -> None:
     counts = PipelineCounts()
     for stage in order:
         assert counts.count(stage, "run-1", "seg-1", NOON)
-        assert not counts.count(stage, "run-1", "seg-1", NOON), "told again"
+        assert not counts.count(stage, "run-1", "seg-1", NOON), "reported again"
     assert counts.count("exported", "run-1", "seg-2", NOON)
     assert counts.of("run-1").counts == {"captured": 2, "exported": 2, "scored": 1}
 

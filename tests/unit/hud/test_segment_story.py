@@ -88,10 +88,10 @@ PAY = SegmentPay(
 
 
 def test_pay_is_summed_and_what_its_parts_do_not_explain_is_levels_of() -> None:
-    told = pay_summary(PAY)
-    assert (told.game, told.model, told.rise) == (0.25, 0.0, 0.0)
-    assert told.parts == {"room": 0.25, "item": 0.25, "damage": -0.2}
-    assert told.unexplained == pytest.approx(0.05)
+    reported = pay_summary(PAY)
+    assert (reported.game, reported.model, reported.rise) == (0.25, 0.0, 0.0)
+    assert reported.parts == {"room": 0.25, "item": 0.25, "damage": -0.2}
+    assert reported.unexplained == pytest.approx(0.05)
 
 
 def state(step: int, **more: object) -> StateRecord:
@@ -105,19 +105,27 @@ def state(step: int, **more: object) -> StateRecord:
 
 
 def test_each_step_has_the_game_after_it_and_its_pay() -> None:
-    told = steps("s-1", [state(n) for n in range(4)], PAY)
-    assert [each.game for each in told.steps] == [0.0, 0.5, 0.0, -0.25]
-    assert told.steps[1].parts == {"room": 0.25, "item": 0.25}
-    assert [each.model for each in told.steps] == [0.25, 0.0, 0.25, -0.5]
-    assert told.first_potential == 0.0
-    assert told.steps[0].potential == 0.25
-    assert (told.steps[3].x, told.steps[3].name, told.steps[3].hearts) == (3, "Seedling", None)
+    reported = steps("s-1", [state(n) for n in range(4)], PAY)
+    assert [each.game for each in reported.steps] == [0.0, 0.5, 0.0, -0.25]
+    assert reported.steps[1].parts == {"room": 0.25, "item": 0.25}
+    assert [each.model for each in reported.steps] == [0.25, 0.0, 0.25, -0.5]
+    assert reported.first_potential == 0.0
+    assert reported.steps[0].potential == 0.25
+    assert (reported.steps[3].x, reported.steps[3].name, reported.steps[3].hearts) == (
+        3,
+        "Seedling",
+        None,
+    )
 
 
 def test_an_unrecorded_reward_is_unknown_and_not_0() -> None:
-    told = steps("s-1", [state(0)], None)
-    assert (told.steps[0].game, told.steps[0].model, told.steps[0].potential) == (None, None, None)
-    assert told.pay_problem
+    reported = steps("s-1", [state(0)], None)
+    assert (reported.steps[0].game, reported.steps[0].model, reported.steps[0].potential) == (
+        None,
+        None,
+        None,
+    )
+    assert reported.pay_problem
 
 
 def test_a_moment_without_a_game_is_nowhere() -> None:

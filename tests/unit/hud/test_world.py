@@ -227,12 +227,12 @@ async def client(broadcast: Broadcast, tmp_path: Path) -> Any:
 
 
 async def test_without_word_nothing_is_known_of_the_world(client: httpx.AsyncClient) -> None:
-    told = (await client.get("/api/v1/map")).json()
-    assert told == {
+    reported = (await client.get("/api/v1/map")).json()
+    assert reported == {
         "run_id": None, "at": None, "received_at": None, "rooms": [], "rooms_left_out": None,
     }  # fmt: skip
-    told = (await client.get("/api/v1/environments")).json()
-    assert (told["run_id"], told["environments"], told["left_out"]) == (None, [], None)
+    reported = (await client.get("/api/v1/environments")).json()
+    assert (reported["run_id"], reported["environments"], reported["left_out"]) == (None, [], None)
 
 
 async def test_rooms_are_reported_with_names_pictures_and_segments(
@@ -280,9 +280,9 @@ async def test_a_person_chooses_whose_screen_is_shown(
     broadcast.state.apply_frame("1-0", frame(), NOON)
     assert (await client.post("/api/v1/watched", json={"env": "1-1"})).status_code == 200
     assert broadcast.state.screen.selection.requested == "1-1"
-    told = (await client.get("/api/v1/environments")).json()
-    assert [each["env"] for each in told["environments"]] == ["1-0", "1-1", "2-0"]
-    assert told["watched"] == "1-0"
+    reported = (await client.get("/api/v1/environments")).json()
+    assert [each["env"] for each in reported["environments"]] == ["1-0", "1-1", "2-0"]
+    assert reported["watched"] == "1-0"
 
 
 def test_the_watched_room_is_called_by_its_name(broadcast: Broadcast) -> None:
@@ -290,8 +290,8 @@ def test_the_watched_room_is_called_by_its_name(broadcast: Broadcast) -> None:
     state.apply_reading(world(room()), NOON)
     here = MapPosition(at=NOON, env="1-0", group=0, room=0x77, x=1, y=2, rooms_visited=1)
     state.apply_reading(here, NOON)
-    told = json.loads(state.snapshot(NOON).model_dump_json())["map"]
-    assert told["name"] == "Seedling"
+    reported = json.loads(state.snapshot(NOON).model_dump_json())["map"]
+    assert reported["name"] == "Seedling"
 
 
 async def test_choosing_needs_the_token_where_one_is_set(tmp_path: Path) -> None:

@@ -96,11 +96,11 @@ class Watched:
             )
             for name, fake in self.fakes.items()
         }
-        self.told: dict[tuple[str, str], Record] = {}
+        self.reported: dict[tuple[str, str], Record] = {}
         self.rounds = CanaryRounds(JUDGES, routes, every, max_tokens=256, on_known=self._note)
 
     def _note(self, judge: str, criterion: str, record: Record) -> None:
-        self.told[judge, criterion] = record
+        self.reported[judge, criterion] = record
 
     async def segments(self, number: int) -> None:
         for _ in range(number):
@@ -114,7 +114,7 @@ class Watched:
 async def test_after_some_rounds_enough_is_known_and_judges_are_asked_seldom() -> None:
     watched = Watched(every=50)
     await watched.segments(30)
-    assert all(len(record.canaries) >= 6 for record in watched.told.values())
+    assert all(len(record.canaries) >= 6 for record in watched.reported.values())
     first = watched.calls
     assert first <= 40
     await watched.segments(500)
@@ -132,8 +132,8 @@ async def test_judges_that_know_the_answers_are_believed() -> None:
     watched = Watched()
     await watched.segments(100)
     assert watched.rounds.excluded() == {}
-    assert all(record.right == len(record.canaries) for record in watched.told.values())
-    assert {criterion for _, criterion in watched.told} == {
+    assert all(record.right == len(record.canaries) for record in watched.reported.values())
+    assert {criterion for _, criterion in watched.reported} == {
         "progress", "dialog", "efficiency", "puzzle", "novelty"
     }  # fmt: skip
     assert watched.rounds.check("state") is None
@@ -144,8 +144,8 @@ async def test_a_judge_that_turns_everything_round_is_soon_not_believed() -> Non
     await watched.segments(10)
     assert "progress" in watched.rounds.excluded()["state"]
     assert set(watched.rounds.excluded()) == {"state"}
-    told = watched.rounds.check("state") or ""
-    assert "progress: 0 of " in told
+    reported = watched.rounds.check("state") or ""
+    assert "progress: 0 of " in reported
 
 
 async def test_a_judge_that_always_says_the_same_is_found_out() -> None:
@@ -168,7 +168,7 @@ async def test_a_judge_that_obeys_the_texts_of_the_game_is_not_believed_on_progr
     record = Record()
     for _ in range(4):
         await watched.segments(20)
-        record = watched.told["state", "progress"]
+        record = watched.reported["state", "progress"]
     assert record.right < len(record.canaries)
 
 
@@ -219,7 +219,7 @@ async def test_an_outage_changes_no_statistics_and_an_unreadable_canary_is_a_wro
     watched = Watched(state=down, puzzle=lambda request: "no json")
     await watched.segments(30)
     assert set(watched.rounds.excluded()) == {"puzzle"}
-    assert {judge for judge, _ in watched.told} == {"puzzle", "vision"}
+    assert {judge for judge, _ in watched.reported} == {"puzzle", "vision"}
 
 
 async def test_an_answer_cut_off_at_the_first_limit_excludes_no_judge() -> None:
@@ -235,7 +235,9 @@ async def test_an_answer_cut_off_at_the_first_limit_excludes_no_judge() -> None:
     watched.rounds._routes["state"]._model = Talkative(_known)
     await watched.segments(200)
     assert watched.rounds.excluded() == {}
-    assert watched.told["state", "dialog"].right == len(watched.told["state", "dialog"].canaries)
+    assert watched.reported["state", "dialog"].right == len(
+        watched.reported["state", "dialog"].canaries
+    )
 
 
 async def test_one_question_that_is_refused_keeps_no_other_from_being_asked() -> None:
@@ -283,7 +285,7 @@ async def test_a_slow_model_gets_the_time_for_its_canaries(monkeypatch: pytest.M
     watched = Watched()
     watched.rounds._routes["puzzle"].stats.latencies.append(PATIENCE_SECONDS)
     await watched.segments(1)
-    assert set(watched.told) == {("puzzle", "puzzle")}
+    assert set(watched.reported) == {("puzzle", "puzzle")}
 
 
 async def test_no_canary_is_asked_if_the_settings_disable_them() -> None:

@@ -200,10 +200,10 @@ def test_states_of_yesterday_are_read_and_what_they_lack_is_unknown(
     records: Make, state: Make
 ) -> None:
     def old(step: int) -> Any:
-        told = state(step)
-        room = {k: v for k, v in told["room"].items() if k not in {"name", "large"}}
+        reported = state(step)
+        room = {k: v for k, v in reported["room"].items() if k not in {"name", "large"}}
         lacking = {"game", "text", "dungeon_items"}
-        return {k: v for k, v in told.items() if k not in lacking} | {"room": room}
+        return {k: v for k, v in reported.items() if k not in lacking} | {"room": room}
 
     evidence = summarise(records([old(0), old(1)]))
     for moment in (evidence.start, evidence.end):
@@ -241,8 +241,8 @@ def test_rewards_ids_and_run_steps_never_reach_the_evidence(records: Make, state
         "segment_id": "seg-77777",
         "reward_model": {"potential": 77777},
     }
-    told = state(0, **secret, player={"x": 1, "y": 2, "hearts": 3, "reward": 77777})
-    text = summarise(records([told] * 75)).model_dump_json()
+    reported = state(0, **secret, player={"x": 1, "y": 2, "hearts": 3, "reward": 77777})
+    text = summarise(records([reported] * 75)).model_dump_json()
     assert "77777" not in text
     assert "reward" not in text
     assert "policy" not in text
@@ -278,15 +278,15 @@ def test_any_state_gives_evidence_that_is_plain_json(states: list[dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("at", "told"),
+    ("at", "reported"),
     [((80, 64), "middle part"), ((30, 30), "north-west part"), ((80, 30), "north part"),
      ((130, 100), "south-east part"), ((30, 64), "west part"),
      ((9, 70), "west part, at the west edge"), ((150, 70), "east part, at the east edge"),
      ((88, 5), "north part, at the north edge"), ((88, 120), "south part, at the south edge"),
      ((150, 5), "north-east part, at the north and east edge")],
 )  # fmt: skip
-def test_one_of_nine_parts_and_the_edges_that_are_near(at: Any, told: str) -> None:
-    assert where_in_room(at, large=False) == told
+def test_one_of_nine_parts_and_the_edges_that_are_near(at: Any, reported: str) -> None:
+    assert where_in_room(at, large=False) == reported
 
 
 def test_a_large_room_has_larger_parts() -> None:

@@ -51,10 +51,10 @@ def _words(value: Any) -> Iterator[str]:
 def _is_ours(word: str) -> bool:
     group, slash, room = word.partition("/")
     number = slash == "/" and group.lstrip("-").isdigit() and room.lstrip("-").isdigit()
-    told = set(word.replace(",", "").split()) <= _WHERE
+    reported = set(word.replace(",", "").split()) <= _WHERE
     return (
         number
-        or told
+        or reported
         or is_named_game(word)
         or word in VOCABULARY | NAMED_PLACES | _PUZZLE | {"other", "unknown"}
     )
@@ -130,5 +130,5 @@ def test_what_was_said_stands_inside_the_fence_of_the_prompt(records: Make, stat
     assert facts["dialog"]["said"] == [f"{order} json"]
 
 
-def _said(told: dict[str, Any]) -> str | None:
-    return DescribedState.model_validate(told).said
+def _said(reported: dict[str, Any]) -> str | None:
+    return DescribedState.model_validate(reported).said

@@ -171,9 +171,9 @@ async def test_a_crash_at_any_write_costs_one_round_of_calls_and_never_a_second_
         await bench.build(bench.store).handle_segment_exported(event)
         data = bench.store.get(keys.score("jtest", name))
         assert before in (None, data)
-        (told,) = bench.publisher.published
-        assert isinstance(told, SegmentScored)
-        assert told.score_sha256 == hashlib.sha256(data).hexdigest()
+        (reported,) = bench.publisher.published
+        assert isinstance(reported, SegmentScored)
+        assert reported.score_sha256 == hashlib.sha256(data).hexdigest()
         assert len(bench.panel.cases) - asked == (1 if after else 2)
     assert write == 1, "a score is one write"
 
@@ -277,10 +277,10 @@ async def test_the_event_describes_the_stored_object_of_another_replica(
     data = winner.model_dump_json().encode()
     bench.store.delete_many([SCORE_KEY])
     await bench.build(BeatenStore(bench.store, data)).handle_segment_exported(event)
-    told = bench.publisher.published[-1]
-    assert isinstance(told, SegmentScored)
-    assert told.weighted == 0.125
-    assert told.score_sha256 == hashlib.sha256(data).hexdigest()
+    reported = bench.publisher.published[-1]
+    assert isinstance(reported, SegmentScored)
+    assert reported.weighted == 0.125
+    assert reported.score_sha256 == hashlib.sha256(data).hexdigest()
 
 
 async def test_an_outage_commits_nothing_and_asks_for_the_pause_of_the_server(bench: Bench) -> None:
@@ -353,10 +353,13 @@ async def test_a_provisional_score_is_replaced_once_the_answers_can_be_parsed(
     assert again.distrusted == ()
     assert again.criteria["progress"].value == 1.0
     assert bench.notes == []
-    told = bench.publisher.published[-1]
-    assert isinstance(told, SegmentScored)
-    data = bench.store.get(told.score_key)
-    assert (told.segment_id, told.score_sha256) == ("seg-1", hashlib.sha256(data).hexdigest())
+    reported = bench.publisher.published[-1]
+    assert isinstance(reported, SegmentScored)
+    data = bench.store.get(reported.score_key)
+    assert (reported.segment_id, reported.score_sha256) == (
+        "seg-1",
+        hashlib.sha256(data).hexdigest(),
+    )
     assert bench.store.get(keys.rejudged("jtest", "seg-1")) == data
 
 

@@ -171,7 +171,7 @@ async def test_while_a_route_is_paused_no_judge_is_called() -> None:
         with pytest.raises(OutageError):
             await panel.judge(CASE, Calls())
     before = sum(len(fake.requests) for fake in fakes.values())
-    with pytest.raises(OutageError, match="rests"):
+    with pytest.raises(OutageError, match="is paused"):
         await panel.judge(CASE, Calls())
     assert sum(len(fake.requests) for fake in fakes.values()) == before
 
@@ -266,7 +266,7 @@ async def test_a_bug_is_not_taken_for_an_outage() -> None:
         await panel.judge(CASE, Calls())
 
 
-async def test_what_is_decided_is_not_asked_and_told_as_computed() -> None:
+async def test_what_is_decided_is_not_asked_and_reported_as_computed() -> None:
     panel, fakes = _panel()
     decided: dict[str, int | NoVote] = {
         "novelty": 1,
@@ -416,10 +416,15 @@ IN_THE_VALE = Case(Evidence(end=Moment(game="seedling-vale")), b"png")
 
 def _standing(request: CompletionRequest, start: int, end: int, **changes: int | str) -> str:
     """An answer of the state judge: on the way to objective 3, so many half screens from it."""
-    told = {"objective_start": 3, "distance_start": start, "objective_end": 3, "distance_end": end}
+    reported = {
+        "objective_start": 3,
+        "distance_start": start,
+        "objective_end": 3,
+        "distance_end": end,
+    }
     names = request.schema["properties"]
     return json.dumps(
-        json.loads(_levels(request, 1)) | {n: told[n] for n in told if n in names} | changes
+        json.loads(_levels(request, 1)) | {n: reported[n] for n in reported if n in names} | changes
     )
 
 

@@ -22,7 +22,7 @@ def _parts(**fields: Any) -> JudgeParts:
     return build_parts(settings, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
 
 
-async def _told(parts: JudgeParts, judge: str) -> str:
+async def _reported(parts: JudgeParts, judge: str) -> str:
     """The message on a judge's route whose server does not have the model."""
     prober = parts.probers()[judge]
 
@@ -38,17 +38,17 @@ async def _told(parts: JudgeParts, judge: str) -> str:
 
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
 async def test_a_refused_route_names_the_settings_of_its_own_judge(judge: Any) -> None:
-    told = await _told(_parts(), judge.name)
-    assert f"JUDGE_{judge.name.upper()}_MODEL ({judge.model})" in told
-    assert f"LLM_{judge.name.upper()}_URL or LLM_BASE_URL" in told
-    assert all(criterion.name in told for criterion in judge.criteria)
+    reported = await _reported(_parts(), judge.name)
+    assert f"JUDGE_{judge.name.upper()}_MODEL ({judge.model})" in reported
+    assert f"LLM_{judge.name.upper()}_URL or LLM_BASE_URL" in reported
+    assert all(criterion.name in reported for criterion in judge.criteria)
 
 
 async def test_a_refused_route_of_a_panel_file_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "panel.json").write_text(as_json(JUDGES))
-    told = await _told(_parts(panel_file=tmp_path / "panel.json"), "puzzle")
-    assert "the model qwen25-32b of panel.json (JUDGE_PANEL_FILE)" in told
-    assert "LLM_PUZZLE_URL or LLM_BASE_URL" in told
+    reported = await _reported(_parts(panel_file=tmp_path / "panel.json"), "puzzle")
+    assert "the model qwen25-32b of panel.json (JUDGE_PANEL_FILE)" in reported
+    assert "LLM_PUZZLE_URL or LLM_BASE_URL" in reported
 
 
 @pytest.mark.parametrize("setting", ["llm_base_url", "llm_state_url"])

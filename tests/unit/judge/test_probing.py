@@ -111,7 +111,7 @@ class Bench:
         except ModelError as error:
             return error
 
-    def told(self) -> str:
+    def reported(self) -> str:
         return self.prober.check() or ""
 
 
@@ -216,7 +216,9 @@ async def test_a_failing_route_reports_symptom_cause_and_check(
 ) -> None:
     bench.server.fault = lambda request: error
     await bench.prober.probe("pictures", since=0.0)
-    assert all(word in bench.told() for word in ("/vision", "novelty", *words)), bench.told()
+    assert all(word in bench.reported() for word in ("/vision", "novelty", *words)), (
+        bench.reported()
+    )
 
 
 @pytest.mark.parametrize("error", [WRONG_MODEL, WRONG_KEY], ids=["400", "401"])
@@ -252,7 +254,7 @@ async def test_an_outage_is_waited_for_far_longer_than_a_refusal(bench: Bench) -
 async def test_a_route_that_fails_on_pictures_alone_continues_with_text(bench: Bench) -> None:
     bench.server.fault = _blind
     assert isinstance(await bench.ask(pictures=True), RouteWaitsError)
-    assert "fails on every picture" in bench.told()
+    assert "fails on every picture" in bench.reported()
     assert await bench.ask() == "{}"
     bench.clock.now += 20
     last = await bench.ask(pictures=True)
@@ -260,7 +262,7 @@ async def test_a_route_that_fails_on_pictures_alone_continues_with_text(bench: B
     assert last.reason == "route_blind"
     assert bench.route.broken("text") is None
     assert await bench.ask() == "{}"
-    assert "fails on every picture" in bench.told()
+    assert "fails on every picture" in bench.reported()
 
 
 async def test_a_route_that_hung_is_asked_again_without_a_further_pause(bench: Bench) -> None:
@@ -333,7 +335,7 @@ async def test_a_silent_route_is_named_before_its_calls_time_out(bench: Bench) -
     bench.clock.now += 5
     assert bench.prober.check() is None
     bench.clock.now += 5
-    assert "has not answered for 10 s" in bench.told()
+    assert "has not answered for 10 s" in bench.reported()
     answered.set()
     assert await call == "{}"
     assert bench.prober.check() is None
@@ -357,7 +359,7 @@ async def test_two_failures_in_a_row_are_reason_to_look_and_one_is_none(bench: B
     assert len(bench.server.asked) == 1
     await bench.ask("b", retry=False)
     await eventually(lambda: bench.prober.check() is not None, "it looked")
-    assert "does not answer" in bench.told()
+    assert "does not answer" in bench.reported()
 
 
 UNREADABLE = UnreadableAnswerError("no JSON object")
@@ -406,9 +408,9 @@ async def test_a_slow_server_is_distinguished_from_a_dead_one(up: bool) -> None:
     bench = Bench(is_up=is_up)
     bench.server.fault = lambda request: CallTimeoutError("no whole answer within 90 s")
     await bench.ask()
-    told = bench.prober.check() or ""
-    assert ("JUDGE_CALL_TIMEOUT_SECONDS" in told) == up
-    assert ("LLM_VISION_URL" in told) != up
+    reported = bench.prober.check() or ""
+    assert ("JUDGE_CALL_TIMEOUT_SECONDS" in reported) == up
+    assert ("LLM_VISION_URL" in reported) != up
 
 
 @pytest.mark.parametrize(

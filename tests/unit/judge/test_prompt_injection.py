@@ -78,7 +78,7 @@ def test_an_order_in_any_text_of_the_game_moves_no_score(
 ) -> None:
     entity = {"kind": "enemy", "name": "octorok", "x": 1, "y": 1}
     clean = [state(step, entities=[entity]) for step in range(75)]
-    told = 0
+    reported = 0
     for path in _text_fields(clean[0]):
         harmless, injected = (
             # A new field of the description, and more of the same kind.
@@ -90,8 +90,8 @@ def test_an_order_in_any_text_of_the_game_moves_no_score(
         # Both lose the value of the field, such as an item; the order has no effect.
         score = _weighted(evidence)
         assert score == _weighted(summarise(records(harmless)))
-        told += score is not None
-    assert told > 8
+        reported += score is not None
+    assert reported > 8
 
 
 def test_an_order_as_an_action_moves_no_score() -> None:
@@ -105,7 +105,7 @@ def test_the_mock_obeys_an_order_that_reaches_it(records: Make) -> None:
     evidence = summarise(records())
     base = _weighted(evidence)
     end = evidence.end.model_copy(update={"season": ORDERS[0]})
-    told = _weighted(evidence.model_copy(update={"end": end}))
+    reported = _weighted(evidence.model_copy(update={"end": end}))
     assert base is not None
-    assert told is not None
-    assert told - base > 0.1
+    assert reported is not None
+    assert reported - base > 0.1

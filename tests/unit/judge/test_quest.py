@@ -86,13 +86,13 @@ def test_the_schema_asks_where_the_player_stood_before_it_asks_for_levels() -> N
 
 _scalars = st.none() | st.booleans() | st.integers(-3, 30) | st.floats() | st.text(max_size=25)
 _odd = st.recursive(_scalars, lambda inner: st.lists(inner, max_size=2), max_leaves=4)
-_told = {name: _odd | st.just(INSUFFICIENT) for name in GOOD if name != "rationale"}
+_reported = {name: _odd | st.just(INSUFFICIENT) for name in GOOD if name != "rationale"}
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.fixed_dictionaries(_told, optional={"progress": st.integers(0, 2)}))
-def test_what_is_read_is_what_was_said_and_nothing_else(told: dict[str, Any]) -> None:
-    answer = {"rationale": "", **told}
+@given(st.fixed_dictionaries(_reported, optional={"progress": st.integers(0, 2)}))
+def test_what_is_read_is_what_was_said_and_nothing_else(reported: dict[str, Any]) -> None:
+    answer = {"rationale": "", **reported}
     try:
         verdict = read_answer(BRIEFED, json.dumps(answer))
     except InvalidAnswerError:

@@ -31,10 +31,10 @@ async def test_when_the_tokens_of_the_day_are_spent_judging_waits_for_midnight()
     assert (budget.seconds_to_wait(), budget.check()) == (0.0, None)
     budget.spend(1)
     assert budget.seconds_to_wait() == 2 * 3600
-    told = budget.check() or ""
-    assert "1,000 of 1,000 tokens" in told
-    assert "2026-03-02 00:00 UTC" in told
-    assert "JUDGE_TOKENS_PER_DAY" in told
+    reported = budget.check() or ""
+    assert "1,000 of 1,000 tokens" in reported
+    assert "2026-03-02 00:00 UTC" in reported
+    assert "JUDGE_TOKENS_PER_DAY" in reported
     clock.passes(hours=2)
     assert (budget.seconds_to_wait(), budget.spent) == (0.0, 0)
 

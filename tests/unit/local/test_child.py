@@ -169,7 +169,7 @@ async def test_what_a_dead_one_started_is_ended_before_the_next_starts(run):
     await script.child.start()
     (left,) = script.lines("children")
     os.kill(script.child.pid, signal.SIGKILL)
-    await eventually(lambda: script.deaths == ["signal 9"], "its death is told")
+    await eventually(lambda: script.deaths == ["signal 9"], "its death is reported")
     await eventually(lambda: not lives(left), "what it started is gone")
 
 

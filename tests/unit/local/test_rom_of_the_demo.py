@@ -56,9 +56,9 @@ def test_a_game_that_training_cannot_begin_on_ends_the_demo_before_anything_star
     path = tmp_path / "still.gb"
     path.write_bytes(rom)
     assert main(["--rom", str(path), "--data-dir", str(tmp_path / "var")]) == 2
-    told = capsys.readouterr().err
-    assert "cannot be started: after 6000 frames" in told
-    assert "save with F5, and set TRAINER_INITIAL_STATE_PATH" in told
+    reported = capsys.readouterr().err
+    assert "cannot be started: after 6000 frames" in reported
+    assert "save with F5, and set TRAINER_INITIAL_STATE_PATH" in reported
     assert not (tmp_path / "var").exists()
 
 

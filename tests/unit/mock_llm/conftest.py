@@ -118,9 +118,11 @@ def reply() -> Callable[..., Told]:
 def rise() -> Callable[[Told], float]:
     """The rise on the quest that an answer reports."""
 
-    def of(told: Told) -> float:
+    def of(reported: Told) -> float:
         start, end = (
-            QuestPosition(objective=told[f"objective_{when}"], distance=told[f"distance_{when}"])
+            QuestPosition(
+                objective=reported[f"objective_{when}"], distance=reported[f"distance_{when}"]
+            )
             for when in ("start", "end")
         )
         return end.position - start.position

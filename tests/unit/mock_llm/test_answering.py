@@ -11,18 +11,18 @@ PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA
 
 def test_an_answer_fits_the_asked_schema_with_the_rationale_first(chat, reply):
     body = chat(criteria=(*QUEST, "dialog", "charm"))
-    told = reply(body)
-    assert list(told) == ["rationale", *QUEST, "dialog", "charm"]
+    reported = reply(body)
+    assert list(reported) == ["rationale", *QUEST, "dialog", "charm"]
     properties = body["response_format"]["json_schema"]["schema"]["properties"]
-    assert all(told[name] in properties[name]["enum"] for name in list(told)[1:])
-    assert told["charm"] == "insufficient_evidence"
+    assert all(reported[name] in properties[name]["enum"] for name in list(reported)[1:])
+    assert reported["charm"] == "insufficient_evidence"
 
 
 def test_a_rating_has_the_next_objective_and_the_distance_to_it(chat, reply):
-    told = reply(chat())
-    assert [told[name] for name in QUEST] == [2, 3, 2, 1]
-    assert told["dialog"] == 2
-    assert "20 coins" in told["rationale"]
+    reported = reply(chat())
+    assert [reported[name] for name in QUEST] == [2, 3, 2, 1]
+    assert reported["dialog"] == 2
+    assert "20 coins" in reported["rationale"]
 
 
 def test_the_same_walk_backwards_is_a_regress(chat, reply, rise, facts, backwards):
@@ -36,15 +36,15 @@ def test_the_same_walk_backwards_is_a_regress(chat, reply, rise, facts, backward
 
 @pytest.mark.parametrize("missing", ["room", "at", "items"])
 def test_it_abstains_on_a_state_that_the_evidence_does_not_show(chat, reply, facts, missing):
-    told = reply(chat(facts(end={missing: None})))
-    assert told["objective_start"] == 2
-    assert told["objective_end"] == told["distance_end"] == "insufficient_evidence"
+    reported = reply(chat(facts(end={missing: None})))
+    assert reported["objective_start"] == 2
+    assert reported["objective_end"] == reported["distance_end"] == "insufficient_evidence"
 
 
 def test_it_knows_one_game_only(chat, reply, facts):
     other = {"game": "oracle-of-seasons"}
-    told = reply(chat(facts(start=other, end=other)))
-    assert {told[name] for name in QUEST} == {"insufficient_evidence"}
+    reported = reply(chat(facts(start=other, end=other)))
+    assert {reported[name] for name in QUEST} == {"insufficient_evidence"}
 
 
 @pytest.mark.parametrize(("gained", "level"), [(["feather"], 2), ([], 1)])

@@ -49,8 +49,8 @@ def test_a_lazy_judge_answers_the_same_to_everything(
     chat, reply, facts, backwards, votes, lazy_answer, said
 ):
     for segment in (facts(), backwards(), facts(start={"room": None})):
-        told = reply(chat(segment), laziness=1, lazy_answer=lazy_answer)
-        assert [told[name] for name in (*QUEST, "dialog")] == said
+        reported = reply(chat(segment), laziness=1, lazy_answer=lazy_answer)
+        assert [reported[name] for name in (*QUEST, "dialog")] == said
     found = votes(laziness=0.2, lazy_answer=lazy_answer)
     lazy = sum([vote[name] for name in (*QUEST, "dialog")] == said for vote in found)
     assert 0.1 * MANY < lazy < 0.3 * MANY

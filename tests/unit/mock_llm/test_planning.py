@@ -29,7 +29,7 @@ TORCHES = (("torch", 1, 1), ("torch", 8, 1), ("torch", 1, 5), ("torch", 8, 5))
 BLOCK, UPPER, LOWER = ("block", 3, 3), ("button", 4, 3), ("button", 4, 5)
 
 
-def _told(**changes: Any) -> Briefing:
+def _reported(**changes: Any) -> Briefing:
     facts: dict[str, Any] = {
         "game": "seedling-vale",
         "items": ("sword", "seed_satchel", "feather"),
@@ -39,28 +39,28 @@ def _told(**changes: Any) -> Briefing:
     return Briefing(**(facts | changes))
 
 
-def _text(told: Briefing, schema: dict[str, Any]) -> str:
+def _text(reported: Briefing, schema: dict[str, Any]) -> str:
     chat = ChatRequest(
         model="any",
         messages=[
             {"role": "system", "content": "You plan."},
-            {"role": "user", "content": f"Now:\n```json\n{told.to_json()}\n```\nPlan."},
+            {"role": "user", "content": f"Now:\n```json\n{reported.to_json()}\n```\nPlan."},
         ],
         response_format={"type": "json_schema", "json_schema": {"schema": schema}},
     )
     return answer(chat, Behaviour())
 
 
-def _plan(told: Briefing) -> Plan:
-    return read_plan(_text(told, plan_schema()))
+def _plan(reported: Briefing) -> Plan:
+    return read_plan(_text(reported, plan_schema()))
 
 
-def _button(told: Briefing) -> Suggestion:
-    return read_suggestion(_text(told, suggestion_schema()))
+def _button(reported: Briefing) -> Suggestion:
+    return read_suggestion(_text(reported, suggestion_schema()))
 
 
-def _deeds(told: Briefing) -> list[str]:
-    return [macro_words(macro) for macro in _plan(told).macros]
+def _deeds(reported: Briefing) -> list[str]:
+    return [macro_words(macro) for macro in _plan(reported).macros]
 
 
 # --- texts
@@ -82,28 +82,28 @@ def _deeds(told: Briefing) -> list[str]:
 def test_it_buys_what_the_quest_needs_and_can_pay_and_nothing_else(
     said: str, facts: dict[str, Any], choice: int
 ) -> None:
-    told = _told(room="3/17", at=(3, 4), said=said, text=True, asks=True, **facts)
-    assert _deeds(told) == [f"ANSWER choice={choice}"]
+    reported = _reported(room="3/17", at=(3, 4), said=said, text=True, asks=True, **facts)
+    assert _deeds(reported) == [f"ANSWER choice={choice}"]
 
 
 def test_a_button_declines_what_the_quest_does_not_need() -> None:
     said = "Ten ember seeds, 10 coins?"
-    assert _button(_told(room="3/17", at=(6, 4), said=said, text=True)).button == "B"
+    assert _button(_reported(room="3/17", at=(6, 4), said=said, text=True)).button == "B"
     said = "Wooden shield, 20 coins?"
-    assert _button(_told(room="3/17", at=(3, 4), said=said, text=True)).button == "A"
+    assert _button(_reported(room="3/17", at=(3, 4), said=said, text=True)).button == "A"
 
 
 def test_an_open_text_that_cannot_be_read_is_closed() -> None:
-    told = _told(room="0/119", at=(4, 4), text=True)
-    assert _deeds(told) == ["ANSWER choice=1"]
-    assert _button(told).button == "A"
+    reported = _reported(room="0/119", at=(4, 4), text=True)
+    assert _deeds(reported) == ["ANSWER choice=1"]
+    assert _button(reported).button == "A"
 
 
 # --- puzzles
 
 
 def test_torches_are_lit_on_the_shortest_way_round_and_the_prize_is_taken() -> None:
-    deeds = _deeds(_told(room="5/199", at=(4, 6), to_do=TORCHES))
+    deeds = _deeds(_reported(room="5/199", at=(4, 6), to_do=TORCHES))
     assert deeds[-1] == "TAKE column=4 row=2"
     lit = [deed.removeprefix("USE_ITEM item=seed_satchel ") for deed in deeds[:-1]]
     around = ["column=1 row=5", "column=1 row=1", "column=8 row=1", "column=8 row=5"]
@@ -111,17 +111,17 @@ def test_torches_are_lit_on_the_shortest_way_round_and_the_prize_is_taken() -> N
 
 
 def test_torches_that_burn_are_left_alone() -> None:
-    deeds = _deeds(_told(room="4/19", at=(5, 3), to_do=(("torch", 8, 6),)))
+    deeds = _deeds(_reported(room="4/19", at=(5, 3), to_do=(("torch", 8, 6),)))
     assert deeds == ["USE_ITEM item=seed_satchel column=8 row=6", "TAKE column=4 row=3"]
 
 
 def test_a_puzzle_that_the_guide_does_not_know_is_left_for_where_the_quest_leads() -> None:
-    told = _told(room="0/119", at=(4, 4), items=(), to_do=(("switch", 6, 1),))
-    assert _deeds(told) == ["MOVE_TO room=3/16"]
+    reported = _reported(room="0/119", at=(4, 4), items=(), to_do=(("switch", 6, 1),))
+    assert _deeds(reported) == ["MOVE_TO room=3/16"]
 
 
 def test_a_plan_without_a_possible_action_has_confidence_0() -> None:
-    plan = _plan(_told(room="5/199", at=(4, 5), items=("sword",), to_do=TORCHES))
+    plan = _plan(_reported(room="5/199", at=(4, 5), items=("sword",), to_do=TORCHES))
     assert plan.confidence == 0
     assert "ember seeds" in plan.reason
 
@@ -139,7 +139,7 @@ def test_a_plan_without_a_possible_action_has_confidence_0() -> None:
 def test_a_block_for_one_button_and_a_foot_for_the_other_or_a_foot_for_each(
     left: tuple[tuple[str, int, int], ...], deeds: list[str]
 ) -> None:
-    found = _deeds(_told(room="4/27", at=(1, 4), to_do=left))
+    found = _deeds(_reported(room="4/27", at=(1, 4), to_do=left))
     assert len(found) == len(deeds)
     assert all(one.startswith(begin) for one, begin in zip(found, deeds, strict=True))
 
@@ -153,7 +153,7 @@ def test_a_block_for_one_button_and_a_foot_for_the_other_or_a_foot_for_each(
     ],
 )
 def test_the_lever_is_hit_from_between_the_holes(column: int, deeds: list[str]) -> None:
-    found = _deeds(_told(room="4/29", at=(column, 3), to_do=(("switch", 6, 1),)))
+    found = _deeds(_reported(room="4/29", at=(column, 3), to_do=(("switch", 6, 1),)))
     assert [one[: len(begin)] for one, begin in zip(found, deeds, strict=True)] == deeds
 
 
@@ -176,8 +176,8 @@ def test_the_lever_is_hit_from_between_the_holes(column: int, deeds: list[str]) 
 def test_a_suggestion_leads_towards_the_next_objective(
     room: str, at: tuple[int, int], facts: dict[str, Any], button: str
 ) -> None:
-    told = _told(room=room, at=at, **facts)
-    found = _button(told)
+    reported = _reported(room=room, at=at, **facts)
+    found = _button(reported)
     assert found.button == button, found.reason
 
 
@@ -203,16 +203,16 @@ _BRIEFINGS = st.builds(
 )
 
 
-@given(told=_BRIEFINGS)
-def test_every_question_gets_a_valid_answer(told):
-    assert _plan(told).macros
-    assert _button(told).button
+@given(reported=_BRIEFINGS)
+def test_every_question_gets_a_valid_answer(reported):
+    assert _plan(reported).macros
+    assert _button(reported).button
 
 
 def test_a_macro_has_all_keys_of_the_schema():
     schema = plan_schema()["properties"]["macros"]["items"]["properties"]
-    told = json.loads(_text(_told(room="4/27", at=(1, 4), to_do=(BLOCK,)), plan_schema()))
-    assert all(set(macro) == set(schema) for macro in told["macros"])
+    reported = json.loads(_text(_reported(room="4/27", at=(1, 4), to_do=(BLOCK,)), plan_schema()))
+    assert all(set(macro) == set(schema) for macro in reported["macros"])
 
 
 def test_a_question_without_facts_is_rejected():

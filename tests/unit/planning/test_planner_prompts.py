@@ -21,8 +21,8 @@ ATTACKS = (
 
 
 def asked(said: str | None = None, **changes) -> PlannerQuestion:
-    told = Briefing(game="seedling-vale", room="0/119", at=(4, 5), text=True, said=said)
-    return PlannerQuestion(0, "dialog", changes.pop("kind", "plan"), "x", told, **changes)
+    reported = Briefing(game="seedling-vale", room="0/119", at=(4, 5), text=True, said=said)
+    return PlannerQuestion(0, "dialog", changes.pop("kind", "plan"), "x", reported, **changes)
 
 
 @pytest.mark.parametrize("kind", ["plan", "suggestion"])
@@ -37,9 +37,9 @@ def test_the_frozen_part_has_rules_guide_and_schema_of_the_answer(kind, game):
 
 
 def test_one_frozen_part_serves_the_modes():
-    told = Briefing(game="seedling-vale")
+    reported = Briefing(game="seedling-vale")
     parts = {
-        messages(PlannerQuestion(0, mode, "plan", "x", told))[0]["content"]
+        messages(PlannerQuestion(0, mode, "plan", "x", reported))[0]["content"]
         for mode in ("dialog", "puzzle", "vision")
     }
     assert len(parts) == 1
@@ -68,6 +68,6 @@ def test_a_picture_comes_after_the_text():
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("kind", ["plan", "suggestion"])
 def test_a_prompt_with_picture_and_answer_fits_a_context_of_eight_thousand_tokens(kind, game):
-    told = Briefing(game=game, said="x" * 1500)
-    prompt = tokens(PlannerQuestion(0, "vision", kind, "x", told, picture=b"jpeg"))
+    reported = Briefing(game=game, said="x" * 1500)
+    prompt = tokens(PlannerQuestion(0, "vision", kind, "x", reported, picture=b"jpeg"))
     assert prompt + 768 < 8192

@@ -95,10 +95,10 @@ def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, mo
     assert not second.passed
 
 
-@pytest.mark.parametrize("told", [False, True], ids=["values", "positions"])
-def test_a_part_is_learned_from_its_own_segments_alone(labels, told):
+@pytest.mark.parametrize("reported", [False, True], ids=["values", "positions"])
+def test_a_part_is_learned_from_its_own_segments_alone(labels, reported):
     made = labels(episodes=6, each=6, signal=True)
-    if told:
+    if reported:
         made = [replace(i, positions=(3.0, 3.0 + i.values["progress"])) for i in made]
     rng = np.random.default_rng(5)
     episodes = np.array([item.episode_id for item in made])
@@ -107,7 +107,7 @@ def test_a_part_is_learned_from_its_own_segments_alone(labels, told):
         replace(
             item,
             values={n: rng.uniform() for n in item.values},
-            positions=(9.0, 1.0) if told else None,
+            positions=(9.0, 1.0) if reported else None,
         )
         if inside
         else item

@@ -444,8 +444,8 @@ def test_the_export_holds_every_score_used_or_not_and_says_why(store):
     store.put(keys.score("config-1", "zz-broken"), b"{}")
     log = log_of(store)
     log.read_new(full=True)
-    told = {entry["score_key"]: (entry["used"], entry["why_not"]) for entry in log.entries()}
-    assert told == {
+    reported = {entry["score_key"]: (entry["used"], entry["why_not"]) for entry in log.entries()}
+    assert reported == {
         keys.score("config-1", SEGMENTS[0].segment_id): (False, "overridden"),
         keys.score("config-1", SEGMENTS[1].segment_id): (True, None),
         keys.score("config-1", SEGMENTS[2].segment_id): (False, "abstained"),
@@ -459,11 +459,11 @@ def test_an_exported_line_has_the_whole_provenance(store):
     log = log_of(store)
     log.read_new(full=True)
     (line,) = json_lines(log.entries())
-    told = json.loads(line)
+    reported = json.loads(line)
     record = json.loads(store.get(event.score_key))
-    assert told["score_sha256"] == event.score_sha256
+    assert reported["score_sha256"] == event.score_sha256
     for name in ("manifest_sha256", "judge_config", "criteria", "weights", "calls", "run_id"):
-        assert told[name] == record[name]
+        assert reported[name] == record[name]
 
 
 def test_an_exported_line_says_which_share_is_the_judges_and_which_the_rams(store):
@@ -560,8 +560,8 @@ def test_a_comparison_counts_in_both_labels_until_a_person_overrules_a_score(sto
     }  # fmt: skip
     assert store.read.count(key) == 1
     assert log.compared == {(record.first, record.second)}
-    told = {i["segment_id"]: i["preferred"] for i in log.entries() if i["preferred"]}
-    assert told == preferred(log)
+    reported = {i["segment_id"]: i["preferred"] for i in log.entries() if i["preferred"]}
+    assert reported == preferred(log)
     override(store, SEGMENTS[0], 1, 1.0)
     log.read_new(full=True)
     assert preferred(log) == {}

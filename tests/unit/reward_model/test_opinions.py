@@ -15,14 +15,14 @@ from rlaif.testing.data.judging.scored_segments import play, write_scored
 def records(store: ObjectStore, criteria) -> list[ScoreRecord]:
     """Scores of two segments; each is criterion → (judge, source, value)."""
     found = []
-    for segment, told in zip(play(episodes=2, each=1, signal=True), criteria, strict=True):
+    for segment, reported in zip(play(episodes=2, each=1, signal=True), criteria, strict=True):
         key = write_scored(store, segment).score_key
         record = ScoreRecord.model_validate_json(store.get(key))
         scores = {
             name: record.criteria[name].model_copy(
                 update={"judge": judge, "source": source, "value": value, "soft": value}
             )
-            for name, (judge, source, value) in told.items()
+            for name, (judge, source, value) in reported.items()
         }
         found.append(record.model_copy(update={"criteria": scores}))
     return found
@@ -70,6 +70,6 @@ def test_all_judges_together_the_one_who_saw_both_and_the_ram_have_an_opinion(la
     assert said(opinions_of_labels(*shown))[SIDE_BY_SIDE] == "a"
     assert said(opinions_of_labels(*shown[::-1]))[SIDE_BY_SIDE] == "b"
     # What people said of the pair before is not what the judges say.
-    told = zip(shown, shown[::-1], (-2.0, 2.0), strict=True)
-    voted = [replace(one, voted={other.segment_id: lean}) for one, other, lean in told]
+    reported = zip(shown, shown[::-1], (-2.0, 2.0), strict=True)
+    voted = [replace(one, voted={other.segment_id: lean}) for one, other, lean in reported]
     assert opinions_of_labels(voted[0], voted[1]) == opinions_of_labels(*shown)

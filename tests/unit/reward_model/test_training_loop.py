@@ -128,7 +128,7 @@ async def test_it_waits_for_enough_labels_and_says_what_is_missing(world):
     assert world.publisher.published == []
 
 
-async def test_a_signal_is_published_and_told_once(world):
+async def test_a_signal_is_published_and_reported_once(world):
     world.write(SIGNAL)
     training = world.process()
     await training.step()
@@ -278,7 +278,7 @@ async def run_until(training: TrainingLoop, condition: Callable[[], bool], what:
 async def test_a_start_publishes_the_champion_again_under_the_same_id(world):
     world.write(SIGNAL)
     await world.process().step()
-    await run_until(world.process(), lambda: len(world.publisher.published) == 2, "told again")
+    await run_until(world.process(), lambda: len(world.publisher.published) == 2, "reported again")
     first, second = (envelop(item, source="t", time=NOW).id for item in world.publisher.published)
     assert first == second
 
@@ -359,10 +359,10 @@ async def test_a_champion_against_which_newer_labels_speak_is_withdrawn_and_said
     assert not live.pays
     assert "newer labels" in live.champion.withdrawn
     assert training.status().demotion == live.champion.withdrawn
-    told = [item for item in world.publisher.published if isinstance(item, RewardModelRejected)]
-    assert told[-1].candidate_id == "version-1-activation-1"
-    assert "none is live" in told[-1].reasons[0]
-    assert world.publisher.versions() == [1], "nothing is told as live"
+    reported = [item for item in world.publisher.published if isinstance(item, RewardModelRejected)]
+    assert reported[-1].candidate_id == "version-1-activation-1"
+    assert "none is live" in reported[-1].reasons[0]
+    assert world.publisher.versions() == [1], "nothing is reported as live"
 
 
 async def test_a_champion_that_newer_labels_agree_with_stays(world):

@@ -25,7 +25,7 @@ class FakeBus:
     def __init__(self) -> None:
         self.connected = True
         self.closed = False
-        self.told: list[ServiceHealth] = []
+        self.reported: list[ServiceHealth] = []
 
     def telemetry(self) -> "FakeBus":
         return self
@@ -33,7 +33,7 @@ class FakeBus:
     async def send(self, reading: Telemetry) -> None:
         assert isinstance(reading, ServiceHealth)
         assert not self.closed
-        self.told.append(reading)
+        self.reported.append(reading)
 
     async def close(self) -> None:
         self.closed = True
@@ -142,17 +142,18 @@ async def test_the_checks_are_reported_on_the_bus_at_once_when_they_change():
     world = World()
     world.store_error = AwayError("connection refused")
     async with world.running():
-        await eventually(lambda: any(bus.told for bus in world.buses[:1]), "a first word")
-        first = world.buses[0].told[0]
+        await eventually(lambda: any(bus.reported for bus in world.buses[:1]), "a first word")
+        first = world.buses[0].reported[0]
         assert (first.service, first.status) == ("tester", "not ready")
         await eventually(
-            lambda: world.buses[0].told[-1].checks["store"] == "connection refused", "the reason"
+            lambda: world.buses[0].reported[-1].checks["store"] == "connection refused",
+            "the reason",
         )
         world.store_error = None
-        await eventually(lambda: world.buses[0].told[-1].status == "ready", "the good news")
-    told = world.buses[0].told
-    assert told[-1].status == "stopping"
-    assert len({health.instance for health in told}) == 1
+        await eventually(lambda: world.buses[0].reported[-1].status == "ready", "the good news")
+    reported = world.buses[0].reported
+    assert reported[-1].status == "stopping"
+    assert len({health.instance for health in reported}) == 1
     assert len(world.buses) == 1  # a store that is away costs no connection
 
 
@@ -160,10 +161,10 @@ async def test_unchanged_values_are_repeated():
     world = World()
     async with world.running():
         await eventually(
-            lambda: sum(h.status == "ready" for b in world.buses for h in b.told) >= 2,
+            lambda: sum(h.status == "ready" for b in world.buses for h in b.reported) >= 2,
             "said twice",
         )
-    assert len(world.buses[0].told) <= 5
+    assert len(world.buses[0].reported) <= 5
 
 
 async def test_a_bus_that_is_away_is_named_and_tried_again():

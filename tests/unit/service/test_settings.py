@@ -31,16 +31,16 @@ def test_an_option_wins_over_the_environment_which_wins_over_the_default(monkeyp
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         ("REWARD_MODEL_JUGDES", "REWARD_MODEL_JUGDES is not a setting.*REWARD_MODEL_JUDGES"),
         ("REWARD_MODEL_SECRET", "REWARD_MODEL_SECRET is not a setting.*"),
         ("REWARD_MODEL_BUDGET", "renamed: set REWARD_MODEL_CALLS_PER_SECOND"),
     ],
 )
-def test_an_unknown_variable_is_refused_with_the_name_to_use(monkeypatch, name, told):
+def test_an_unknown_variable_is_refused_with_the_name_to_use(monkeypatch, name, reported):
     monkeypatch.setenv(name, "1")
-    with pytest.raises(InvalidSettingsError, match=told):
+    with pytest.raises(InvalidSettingsError, match=reported):
         load_settings(JudgeSettings)
 
 

@@ -64,12 +64,14 @@ with span("score", cause="00-{trace}-{span}-01"):
 """
 
 
-@pytest.mark.parametrize(("exporter", "told"), [("console", True), ("none", False), ("", False)])
-def test_spans_are_written_where_the_environment_says(monkeypatch, exporter, told):
+@pytest.mark.parametrize(
+    ("exporter", "reported"), [("console", True), ("none", False), ("", False)]
+)
+def test_spans_are_written_where_the_environment_says(monkeypatch, exporter, reported):
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", exporter)
     code = SCRIPT.format(trace="a" * 32, span="b" * 16)
     shown = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    assert ("rlaif-judge" in shown.stdout) is told
-    assert (f"0x{'a' * 32}" in shown.stdout) is told
+    assert ("rlaif-judge" in shown.stdout) is reported
+    assert (f"0x{'a' * 32}" in shown.stdout) is reported

@@ -63,15 +63,17 @@ def test_an_account_comes_back_from_its_plain_values_as_it_was(notes):
 @given(st.lists(NOTES, max_size=20))
 def test_all_counts_are_reported_by_mode(notes):
     figures = noted(notes)
-    told = figures.by_mode()
+    reported = figures.by_mode()
     for name in ("plans", "takeovers", "suggestions"):
-        assert {m: getattr(told[m], name) for m in told if getattr(told[m], name)} == getattr(
-            figures, name
-        )
-    assert {m: told[m].calls for m in told if told[m].calls} == {
+        assert {
+            m: getattr(reported[m], name) for m in reported if getattr(reported[m], name)
+        } == getattr(figures, name)
+    assert {m: reported[m].calls for m in reported if reported[m].calls} == {
         mode: counts.outcomes for mode, counts in figures.planner.by_mode.items()
     }
-    assert sum(each.planner_steps for each in told.values()) == sum(figures.planner_steps.values())
+    assert sum(each.planner_steps for each in reported.values()) == sum(
+        figures.planner_steps.values()
+    )
 
 
 def test_the_report_of_a_mode_has_latencies_and_queue_length():
@@ -81,10 +83,10 @@ def test_the_report_of_a_mode_has_latencies_and_queue_length():
             {"puzzle": 2, "dialog": 1},
         )
     )
-    told = figures.by_mode()
-    assert (told["puzzle"].timed, told["puzzle"].seconds) == (2, 62.0)
-    assert (told["puzzle"].cached, told["puzzle"].in_flight) == (3, 2)
-    assert told["dialog"].in_flight == 1
+    reported = figures.by_mode()
+    assert (reported["puzzle"].timed, reported["puzzle"].seconds) == (2, 62.0)
+    assert (reported["puzzle"].cached, reported["puzzle"].in_flight) == (3, 2)
+    assert reported["dialog"].in_flight == 1
 
 
 def test_only_the_newest_events_are_kept():
@@ -107,8 +109,8 @@ def test_each_runner_has_its_share_of_the_newest_events():
 
 
 def test_what_a_model_wrote_is_cut_to_a_bounded_printable_text():
-    told = event(wanted=wanted(["x" * 1000] * 100), reason=reason("\x1b[2J\u202e" + "y" * 1000))
-    assert len(told.wanted) == 8
-    assert all(len(each) == 120 for each in told.wanted)
-    assert len(told.reason) == 200
-    assert told.reason.isprintable()
+    reported = event(wanted=wanted(["x" * 1000] * 100), reason=reason("\x1b[2J\u202e" + "y" * 1000))
+    assert len(reported.wanted) == 8
+    assert all(len(each) == 120 for each in reported.wanted)
+    assert len(reported.reason) == 200
+    assert reported.reason.isprintable()

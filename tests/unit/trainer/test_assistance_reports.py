@@ -78,23 +78,23 @@ def done(tally) -> IterationDone:
 
 def test_an_iteration_reports_its_own_counts_and_those_of_the_run():
     taken = {"plans": {"dialog": {"taken": 1}}}
-    told = done(
+    reported = done(
         tallied([account(ok=2, in_flight=3, **taken), None], [account(ok=1, in_flight=1)])
     ).assistance
-    assert told is not None
-    assert told.by_mode["dialog"].calls == {"ok": 1}
-    assert told.of_run["dialog"].calls == {"ok": 3}
-    assert told.of_run["dialog"].plans == {"taken": 1}
-    assert told.of_run["dialog"].in_flight == 1, "those that wait now, not all that ever did"
-    assert sum(told.latency["dialog"]) == 1
+    assert reported is not None
+    assert reported.by_mode["dialog"].calls == {"ok": 1}
+    assert reported.of_run["dialog"].calls == {"ok": 3}
+    assert reported.of_run["dialog"].plans == {"taken": 1}
+    assert reported.of_run["dialog"].in_flight == 1, "those that wait now, not all that ever did"
+    assert sum(reported.latency["dialog"]) == 1
 
 
 def test_the_counts_of_the_run_survive_a_checkpoint():
     resumed = RunTally()
     resumed.load_state_dict(tallied([account(ok=2)]).state_dict())
-    told = done(tallied([account(ok=1)], tally=resumed)).assistance
-    assert told is not None
-    assert told.of_run["dialog"].calls == {"ok": 3}
+    reported = done(tallied([account(ok=1)], tally=resumed)).assistance
+    assert reported is not None
+    assert reported.of_run["dialog"].calls == {"ok": 3}
 
 
 def test_a_checkpoint_without_assistance_resumes():
@@ -120,10 +120,10 @@ def test_metrics_move_with_every_figure_that_an_iteration_reports(metrics):
         suggestions={"vision": {"given": 4, "followed": 3}},
         bonus={"vision": 1.5},
     )
-    told = done(tallied([figures])).assistance
-    assert told is not None
-    shown.iterated(told)
-    shown.iterated(told)
+    reported = done(tallied([figures])).assistance
+    assert reported is not None
+    shown.iterated(reported)
+    shown.iterated(reported)
 
     def value(name, **labels):
         return metrics.registry.get_sample_value(f"rlaif_trainer_{name}", labels)
@@ -146,9 +146,9 @@ def test_metrics_move_with_every_figure_that_an_iteration_reports(metrics):
 def test_a_route_without_reports_has_nothing_in_flight(metrics):
     shown = AssistanceMetrics(metrics)
     for figures in (account(ok=1, in_flight=2), AssistanceFigures()):
-        told = done(tallied([figures])).assistance
-        assert told is not None
-        shown.iterated(told)
+        reported = done(tallied([figures])).assistance
+        assert reported is not None
+        shown.iterated(reported)
     labels = {"mode": "dialog"}
     assert metrics.registry.get_sample_value("rlaif_trainer_planner_calls_in_flight", labels) == 0
 

@@ -90,7 +90,7 @@ async def test_a_withdrawn_champion_is_reported_without_its_file(
     store.put(keys.CHAMPION, withdrawn.model_dump_json().encode())
     store.delete_many([champion.model_key])
     assert await watcher.refresh()
-    assert not await watcher.refresh(), "it is told once"
+    assert not await watcher.refresh(), "it is reported once"
     assert inbox.commands[-1].withdrawn == "it pays for menus"
 
 

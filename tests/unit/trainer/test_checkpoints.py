@@ -64,7 +64,7 @@ def test_what_was_not_committed_is_no_checkpoint(data_dir: Path):
     assert (info.id, info.env_steps) == ("r-1/iteration_00000002", 20)
 
 
-def test_a_damaged_one_is_passed_over_and_told(data_dir: Path):
+def test_a_damaged_one_is_passed_over_and_reported(data_dir: Path):
     good, bad = save(data_dir, 1), save(data_dir, 2)
     (bad / checkpoints.POLICY).write_bytes(b"x")
     found = checkpoints.newest_usable(directory(data_dir))

@@ -66,10 +66,10 @@ def test_what_is_not_allowed_has_probability_0_and_all_is_a_number():
     chances = torch.softmax(logits, dim=1)
     assert torch.equal(chances > 0, allowed(batch))
     assert torch.allclose(chances.sum(1), torch.ones(ROWS))
-    told = TorchCategorical.from_logits(logits)
+    reported = TorchCategorical.from_logits(logits)
     every = torch.arange(COUNT)
-    assert torch.isfinite(told.entropy()).all()
-    assert all(torch.isfinite(told.logp(every[n].expand(ROWS))).all() for n in range(COUNT))
+    assert torch.isfinite(reported.entropy()).all()
+    assert all(torch.isfinite(reported.logp(every[n].expand(ROWS))).all() for n in range(COUNT))
     actions = np.tile(np.arange(COUNT)[:, None], ROWS)
     assert np.isfinite(
         log_probabilities(np.tile(logits.detach().numpy(), (COUNT, 1, 1)), actions)
@@ -81,8 +81,10 @@ def test_a_masked_decision_gets_no_gradient():
     module, batch = module_of(), batch_of()
     batch[POLICY_INPUTS][:, ALLOWED] = 1
     batch[POLICY_INPUTS][:, ALLOWED.start + 5] = 0
-    told = TorchCategorical.from_logits(module.forward_train(batch)[Columns.ACTION_DIST_INPUTS])
-    (told.entropy().sum() + told.logp(torch.zeros(ROWS, dtype=torch.int64)).sum()).backward()
+    reported = TorchCategorical.from_logits(module.forward_train(batch)[Columns.ACTION_DIST_INPUTS])
+    (
+        reported.entropy().sum() + reported.logp(torch.zeros(ROWS, dtype=torch.int64)).sum()
+    ).backward()
     gradient = module.named.weight.grad
     assert not gradient[5].any()
     assert not module.named.bias.grad[5].any()
@@ -92,9 +94,9 @@ def test_a_masked_decision_gets_no_gradient():
 def test_the_first_policy_is_nearly_uniform_over_what_is_allowed():
     batch = batch_of()
     logits = module_of().forward_train(batch)[Columns.ACTION_DIST_INPUTS]
-    told = TorchCategorical.from_logits(logits).entropy()
+    reported = TorchCategorical.from_logits(logits).entropy()
     most = allowed(batch).sum(1).float().log()
-    assert torch.allclose(told, most, atol=0.02)
+    assert torch.allclose(reported, most, atol=0.02)
 
 
 def test_the_critics_loss_moves_nothing_of_the_policy_and_the_policys_nothing_of_the_critic():
@@ -170,13 +172,13 @@ def test_a_runner_gets_what_plays_and_nothing_of_the_critic():
 def test_every_part_of_the_input_counts():
     """No field can be changed without the logits or the value changing: all of it is read."""
     module, batch = module_of(), batch_of(1)
-    before = told_of(module, batch)
+    before = reported_of(module, batch)
     unread = []
     for field in POLICY_INPUT.fields:
         changed = {name: rows.clone() for name, rows in batch.items()}
         cells = changed[POLICY_INPUTS][:, field.span]
         changed[POLICY_INPUTS][:, field.span] = (cells + 1) % (field.codes or 2)
-        if np.array_equal(told_of(module, changed), before):
+        if np.array_equal(reported_of(module, changed), before):
             unread.append(field.name)
     assert unread == []
 
@@ -185,23 +187,23 @@ def test_inputs_are_normalised_unless_they_shall_not_be():
     batch = batch_of(64)
     for follows in (True, False):
         module = module_of(normalize_inputs=follows)
-        before = told_of(module, batch)
+        before = reported_of(module, batch)
         module.observe(batch)
-        assert np.array_equal(told_of(module, batch), before) is not follows
+        assert np.array_equal(reported_of(module, batch), before) is not follows
 
 
 def test_neither_policy_nor_critic_is_another_one_because_other_rows_came():
     module, batch = module_of(), batch_of(64)
     module.observe(batch)
-    before = told_of(module, batch)
+    before = reported_of(module, batch)
     other = batch_of(64, seed=2)
     other[Columns.OBS] = 0.3 + 0.5 * other[Columns.OBS]
     module.observe(other)
     assert module.scale.mean.mean() > 0.52, "the figures have moved"
-    assert np.allclose(told_of(module, batch), before, rtol=1e-3, atol=1e-4)
+    assert np.allclose(reported_of(module, batch), before, rtol=1e-3, atol=1e-4)
 
 
-def told_of(module: Any, batch: dict[str, torch.Tensor]) -> np.ndarray:
+def reported_of(module: Any, batch: dict[str, torch.Tensor]) -> np.ndarray:
     with torch.no_grad():
         logits = module.forward_train(batch)[Columns.ACTION_DIST_INPUTS]
         return np.append(logits.numpy().ravel(), module.compute_values(batch).numpy())

@@ -61,9 +61,9 @@ def test_a_failed_build_of_demonstrations_is_an_issue_until_the_next_one_begins(
 
 def test_every_figure_of_an_iteration_is_in_every_report() -> None:
     after = state(DONE)
-    for told in (after.progress(NOW).model_dump(), view(after), pipeline(after)):
-        assert {name: told[name] for name in RunFigures.model_fields} == FIGURES.figures()
-        assert (told["iteration"], told["env_steps"]) == (12, 1536)
+    for reported in (after.progress(NOW).model_dump(), view(after), pipeline(after)):
+        assert {name: reported[name] for name in RunFigures.model_fields} == FIGURES.figures()
+        assert (reported["iteration"], reported["env_steps"]) == (12, 1536)
     assert view(after)["trained_hours"] == pipeline(after)["trained_hours"] == 2.0
 
 
@@ -71,20 +71,20 @@ def test_before_the_first_iteration_figures_are_not_known() -> None:
     begun = state(Started(env_steps=640, iteration=5, restored_from=None))
     assert {view(begun)[name] for name in RunFigures.model_fields} == {None}
     assert view(begun)["trained_hours"] is None
-    told = pipeline(begun)
-    assert told["episodes"] is None
-    assert told["milestones"] == []
-    assert (told["iteration"], told["env_steps"]) == (5, 640)
+    reported = pipeline(begun)
+    assert reported["episodes"] is None
+    assert reported["milestones"] == []
+    assert (reported["iteration"], reported["env_steps"]) == (5, 640)
 
 
 def test_a_reading_keeps_the_shape_that_its_readers_know() -> None:
     begun = state(Started(env_steps=640, iteration=5, restored_from=None)).progress(NOW)
-    told = begun.model_dump()
-    assert told.keys() >= UNTIL_NOW
-    assert [told[count] for count in ("episodes", "segments_captured", "segments_skipped")] == [
+    reported = begun.model_dump()
+    assert reported.keys() >= UNTIL_NOW
+    assert [reported[count] for count in ("episodes", "segments_captured", "segments_skipped")] == [
         0
     ] * 3
-    old = {name: told[name] for name in UNTIL_NOW}
+    old = {name: reported[name] for name in UNTIL_NOW}
     assert TrainingProgress.model_validate(old) == begun
 
 

@@ -83,7 +83,7 @@ class Games:
         self.guidance.begin_episode(n)
         self.steps[n], self.facts[n] = 0, at()
 
-    def told(self) -> AssistanceFigures:
+    def reported(self) -> AssistanceFigures:
         """The figures since the last report."""
         account, self.guidance.account = self.guidance.account, AssistanceFigures()
         return account
@@ -99,7 +99,7 @@ class Games:
 
     def fates(self) -> dict[str, int]:
         """How the suggestions of the first route that gave any ended."""
-        (fates,) = self.told().suggestions.values()
+        (fates,) = self.reported().suggestions.values()
         return {fate: times for fate, times in fates.items() if fate != "given"}
 
 
@@ -276,14 +276,14 @@ def test_by_default_a_step_asks_with_the_seeds_chances():
 def test_what_was_suggested_and_what_became_of_it_is_reported_once():
     games = asked_once()
     games.step(Action.UP)
-    told = games.told()
-    assert told.suggestions == {"dialog": {"given": 1, "followed": 1}}
-    assert told.bonus == {"dialog": pytest.approx(TEXT)}
-    (event,) = told.events
+    reported = games.reported()
+    assert reported.suggestions == {"dialog": {"given": 1, "followed": 1}}
+    assert reported.bonus == {"dialog": pytest.approx(TEXT)}
+    (event,) = reported.events
     assert (event.kind, event.mode, event.env, event.step) == ("suggestion", "dialog", "0-0", 1)
     assert (event.wanted, event.reason, event.followed) == (("UP",), "because", True)
     assert (event.call, event.ending, event.latency_seconds) == ("ok", "followed", 0.5)
-    assert games.told() == AssistanceFigures()
+    assert games.reported() == AssistanceFigures()
 
 
 def test_each_suggestion_that_came_has_one_end():
@@ -295,7 +295,7 @@ def test_each_suggestion_that_came_has_one_end():
         games.answer()
     games.end_episode(0)
     games.end_episode(1)
-    (fates,) = games.told().suggestions.values()
+    (fates,) = games.reported().suggestions.values()
     assert fates["given"] == sum(fates.values()) - fates["given"] > 40
     assert {"followed", "declined", "left"} < set(fates)
 
@@ -304,11 +304,11 @@ def test_a_call_without_a_usable_answer_is_reported_with_its_reason():
     games = Games(script=lambda question: "timeout")
     games.step(Action.NOP)
     games.answer()
-    told = games.told()
-    (event,) = told.events
+    reported = games.reported()
+    (event,) = reported.events
     assert (event.call, event.followed, event.wanted) == ("timeout", None, ())
     assert event.ending_reason == "scripted"
-    assert told.suggestions == {}
+    assert reported.suggestions == {}
 
 
 def test_few_events_are_reported_so_that_plans_have_room():
@@ -316,9 +316,9 @@ def test_few_events_are_reported_so_that_plans_have_room():
     for _ in range(50):
         games.step(Action.UP)
         games.answer()
-    told = games.told()
-    assert len(told.events) == 8
-    assert told.suggestions["dialog"]["followed"] > 40
+    reported = games.reported()
+    assert len(reported.events) == 8
+    assert reported.suggestions["dialog"]["followed"] > 40
 
 
 def test_one_number_is_drawn_per_environment_and_step_whatever_the_games_do():

@@ -119,8 +119,8 @@ def test_the_seeds_preset_pays_standing_still_more_than_the_whole_game():
     assert paid > 700 * all_essences
 
 
-@pytest.mark.parametrize(("decisions", "told"), [(1, 1.0), (8, 0.49), (30, 0.30)])
-def test_a_suggestion_that_is_compared_longer_has_less_effect(decisions: int, told: float):
+@pytest.mark.parametrize(("decisions", "reported"), [(1, 1.0), (8, 0.49), (30, 0.30)])
+def test_a_suggestion_that_is_compared_longer_has_less_effect(decisions: int, reported: float):
     """The advantage of choosing it now over choosing it later, by the learner's own estimate.
 
     Both are paid if the policy, which presses each of eight buttons equally often, hits the button
@@ -139,4 +139,4 @@ def test_a_suggestion_that_is_compared_longer_has_less_effect(decisions: int, to
     later = sum(
         hit * miss ** (first - 1) * advantage_of_now(first) for first in range(1, decisions)
     )
-    assert advantage_of_now(0) - later == pytest.approx(told, abs=0.005)
+    assert advantage_of_now(0) - later == pytest.approx(reported, abs=0.005)

@@ -60,7 +60,7 @@ PAID = tuple(0.1 * number - 1 for number in range(BINS))
 
 
 @pytest.mark.parametrize(
-    ("opinion", "told"),
+    ("opinion", "reported"),
     [
         (None, (None, None, None)),
         (Opinion(version=4, potential=-0.25, rises=PAID), (4, -0.25, PAID)),
@@ -69,14 +69,14 @@ PAID = tuple(0.1 * number - 1 for number in range(BINS))
     ],
     ids=["no reward model", "a potential", "another reward", "unknown"],
 )
-async def test_each_picture_comes_with_what_its_state_is_worth(tmp_path, opinion, told):
+async def test_each_picture_comes_with_what_its_state_is_worth(tmp_path, opinion, reported):
     slot = ScreenFile.create(tmp_path / "1.rgb")
     pixels = np.zeros((144, 160, 3), dtype=np.uint8)
     slot.write(pixels, env_step=12, place=(0, 119, 8, 16), rooms_visited=2, opinion=opinion)
     async with watching(tmp_path) as sent:
         await eventually(lambda: bool(sent.of(WatchedPay)), "its worth")
     (pay,) = sent.of(WatchedPay)
-    assert (pay.reward_model_version, pay.potential, pay.rises) == told
+    assert (pay.reward_model_version, pay.potential, pay.rises) == reported
     (frame,), (place,) = sent.frames, sent.of(MapPosition)
     assert (sent.subjects, place.env) == (["telemetry.frame.1-0"], "1-0")
     assert (frame.step, pay.env_step, place.room, pay.env) == (12, 12, 119, place.env)
@@ -103,10 +103,10 @@ async def test_the_selected_environment_is_reported_and_requested_from_the_runne
 
 
 async def test_actions_of_the_language_model_are_reported_once_each():
-    sent, told = Sent(), [wish(1), wish(2)]
+    sent, reported = Sent(), [wish(1), wish(2)]
 
     def take() -> list[PlayerCall]:
-        taken, told[:] = list(told), []
+        taken, reported[:] = list(reported), []
         return taken
 
     state = RunState(run_id="run-1")

@@ -42,16 +42,16 @@ def test_figures_of_play_are_shown_by_what_pays(metrics) -> None:
 
 def test_a_search_shows_what_it_found_and_that_it_is_over(metrics) -> None:
     shown, read = TrainerMetrics(metrics), metrics.registry.get_sample_value
-    told = SearchReport(
+    reported = SearchReport(
         running=True, frames=5_000_000, seconds=120.0, found_seconds=90.0, workers=2, nodes=800,
         level=6.5, marks=14,
     )  # fmt: skip
-    shown.searched(told)
+    shown.searched(reported)
     assert read("rlaif_trainer_search_running") == 1
     assert read("rlaif_trainer_search_frames") == 5_000_000
     assert read("rlaif_trainer_search_level") == 6.5
     assert read("rlaif_trainer_search_seconds") - read("rlaif_trainer_search_found_seconds") == 30
-    shown.searched(told.model_copy(update={"running": False, "workers": 0}))
+    shown.searched(reported.model_copy(update={"running": False, "workers": 0}))
     assert read("rlaif_trainer_search_running") == 0
     assert read("rlaif_trainer_search_marks") == 14
 

@@ -108,7 +108,7 @@ def test_it_is_refused_at_once_and_the_model_before_pays(ramp: int):
     for found, wanted in zip(learned.total, expected.total, strict=True):
         assert np.array_equal(found, wanted), "all of the iteration, as if it had never come"
     of.learn_from(play(2))
-    assert of.refused == [], "told once"
+    assert of.refused == [], "reported once"
 
 
 def test_it_pays_as_long_as_its_answers_are_numbers():

@@ -54,7 +54,7 @@ def past(folder: Path) -> RunPast:
     return RunPast("r-1", folder, TrainerSettings())
 
 
-def told(of: RunPast, *, ended: bool = False) -> list[EventData]:
+def reported(of: RunPast, *, ended: bool = False) -> list[EventData]:
     """All events that are due, which are then published."""
     events = []
     while (event := of.next(ended=ended)) is not None:
@@ -74,7 +74,7 @@ def test_an_evaluation_is_reported_with_its_interval(tmp_path: Path) -> None:
         NOW,
         0,
     )  # fmt: skip
-    (event,) = told(run)
+    (event,) = reported(run)
     assert isinstance(event, RunEvaluated)
     assert (event.env_step, event.player, event.episodes) == (30_000, "trained", 8)
     assert (event.low, event.milestones, event.high) == (1.5, 2.5, 3.0)
@@ -85,7 +85,7 @@ def test_a_start_an_iteration_and_a_load_are_reported_in_their_order(tmp_path: P
     run.note(started(), NOW, 2)
     run.note(iteration(100), NOW, 2)
     run.note(RewardModelLoaded(version=4, env_step=100), NOW, 2)
-    begun, piece, load = told(run)
+    begun, piece, load = reported(run)
     assert isinstance(begun, RunStarted)
     assert (begun.attempt, begun.env_step, begun.judged) == (2, 0, True)
     assert isinstance(load, RunLoaded)
@@ -105,7 +105,7 @@ def test_a_model_that_counts_no_more_is_a_load_of_the_one_before_it_or_of_none(
     run.note(iteration(100), NOW, 0)
     refused = RewardModelRefused(version=4, reason="no number", rolled_back=True, counts=None)
     run.note(refused, NOW, 0)
-    load = told(run)[-1]
+    load = reported(run)[-1]
     assert isinstance(load, RunLoaded)
     assert (load.version, load.env_step) == (None, 100)
 
@@ -127,7 +127,7 @@ def test_while_nats_is_away_a_piece_grows_and_its_sums_are_whole(tmp_path: Path)
     for step in range(100, 1100, 100):
         run.note(iteration(step), NOW, 0)
         assert run.next(ended=False) is waits
-    _, piece = told(run)
+    _, piece = reported(run)
     assert isinstance(piece, RunIterated)
     assert (piece.since_step, piece.env_step, piece.iterations) == (0, 1000, 10)
     assert piece.paid == {"rooms": 20.0, "death": -5.0, "shaping": 2.5}
@@ -148,7 +148,7 @@ def test_the_mean_potential_of_a_piece_is_that_of_its_iterations(
     run = past(tmp_path)
     for at, potential in enumerate(potentials, start=1):
         run.note(iteration(100 * at, potential=potential), NOW, 0)
-    (piece,) = told(run)
+    (piece,) = reported(run)
     assert isinstance(piece, RunIterated)
     assert piece.potential_mean == (mean if mean is None else pytest.approx(mean))
     assert ("potential_mean" in piece.model_dump()) == (mean is not None)
@@ -158,7 +158,7 @@ def test_a_piece_never_holds_more_episodes_than_an_event_takes(tmp_path: Path) -
     run = past(tmp_path)
     for step in range(100, 2100, 100):
         run.note(iteration(step, ended=MAX_EPISODES // 2), NOW, 0)
-    (piece,) = told(run)
+    (piece,) = reported(run)
     assert isinstance(piece, RunIterated)
     assert piece.episodes.count == 10 * MAX_EPISODES
     assert len(piece.episodes.began) <= MAX_EPISODES
@@ -173,21 +173,21 @@ def test_what_waits_outlives_the_service(tmp_path: Path) -> None:
     run.note(iteration(100), NOW, 1)
     run.note(iteration(200), LATER, 1)
     again = past(tmp_path)
-    begun, piece = told(again, ended=True)
+    begun, piece = reported(again, ended=True)
     assert isinstance(begun, RunStarted)
     assert isinstance(piece, RunIterated)
     assert (piece.attempt, piece.env_step, piece.iterations) == (1, 200, 2)
-    assert past(tmp_path).is_empty, "what was told is not told again"
+    assert past(tmp_path).is_empty, "what was reported is not reported again"
 
 
 def test_the_disk_is_left_alone_while_nothing_waits(tmp_path: Path) -> None:
     run = past(tmp_path)
     run.note(started(), NOW, 0)
-    told(run)
+    reported(run)
     at_rest = (tmp_path / "past.json").stat().st_mtime_ns
     for step in range(100, 1000, 100):  # within seconds
         run.note(iteration(step), NOW + timedelta(seconds=step / 100), 0)
-        told(run)
+        reported(run)
     assert (tmp_path / "past.json").stat().st_mtime_ns == at_rest
 
 
@@ -195,7 +195,7 @@ def test_a_file_that_cannot_be_read_costs_what_waited_and_no_more(tmp_path: Path
     (tmp_path / "past.json").write_text("{")
     run = past(tmp_path)
     run.note(started(), NOW, 0)
-    assert len(told(run)) == 1
+    assert len(reported(run)) == 1
 
 
 def searched(frames: int, *, running: bool = True) -> SearchReport:

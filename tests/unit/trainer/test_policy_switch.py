@@ -42,8 +42,8 @@ def test_known_facts_give_the_mode_that_the_ram_gives(
     changed: dict[str, int], loaded: bool, button: bool, room_flags: int
 ):
     wram = bytearray(0x2000)
-    told = {"wActiveCollisions": 3, **dict.fromkeys(PLAYED, 1), "wGameState": 2, **changed}
-    for name, value in told.items():
+    reported = {"wActiveCollisions": 3, **dict.fromkeys(PLAYED, 1), "wGameState": 2, **changed}
+    for name, value in reported.items():
         wram[address(name) - 0xC000] = value
     if loaded:
         start = address("wSavefileString") - 0xC000
@@ -59,8 +59,8 @@ def test_known_facts_give_the_mode_that_the_ram_gives(
 def test_a_mode_counts_exactly_when_the_last_looks_agree_on_it(seen: list[Mode | None], looks: int):
     """Between such moments nothing changes."""
     mode: Mode | None = None
-    for told, end in zip(after(seen, looks), range(1, len(seen) + 1), strict=True):
+    for reported, end in zip(after(seen, looks), range(1, len(seen) + 1), strict=True):
         last = seen[max(0, end - looks) : end]
         if len(last) == looks and len(set(last)) == 1:
             mode = last[0]
-        assert told == mode
+        assert reported == mode

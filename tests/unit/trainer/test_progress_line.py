@@ -57,11 +57,11 @@ def test_the_line_says_how_far_the_curriculum_is():
         )
         for mark, at, success in (("sword", 0.0, 0.9), ("shield", 0.5, 0.3))
     ]
-    told = curriculum_report("backward", segments, power_on_share=0.02, demonstrations=1)
+    reported = curriculum_report("backward", segments, power_on_share=0.02, demonstrations=1)
     assert (
         "2 seen | backward: 1 of 2 segments | frontier 25.0% remaining | success 60.0% | "
         "no end-to-end attempt | no reward"
-    ) in progress_line(DONE, None, told)
+    ) in progress_line(DONE, None, reported)
     tried = curriculum_report(
         "chaining", segments, power_on_share=0.5, demonstrations=1, whole_tries=64,
         whole_success=0.75,

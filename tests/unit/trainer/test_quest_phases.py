@@ -62,11 +62,11 @@ def run(tmp_path):
     record = RunRecord(
         run_id="r", created_at=datetime(2026, 1, 1, tzinfo=UTC), attempts=0, settings="{}"
     )
-    told: list[Message] = []
-    context = RunContext(settings, record, tmp_path, told.append)
+    reported: list[Message] = []
+    context = RunContext(settings, record, tmp_path, reported.append)
     commands: SimpleQueue[Command] = SimpleQueue()
     return SimpleNamespace(
-        context=context, told=told, commands=commands, requests=Requests(commands), made=[]
+        context=context, reported=reported, commands=commands, requests=Requests(commands), made=[]
     )
 
 
@@ -89,10 +89,10 @@ def test_a_run_searches_makes_demonstrations_and_is_ready_for_the_policy(run):
     assert ready.settings.run_hours == pytest.approx((6000 - record.seconds) / 3600)
 
 
-def test_the_last_told_of_a_search_is_that_it_is_over(run):
+def test_the_last_report_of_a_search_is_its_end(run):
     go(run, FakeSearch(plan=[2]))
-    told = [each for each in run.told if isinstance(each, SearchReport)]
-    assert [each.running for each in told] == [False]
+    reported = [each for each in run.reported if isinstance(each, SearchReport)]
+    assert [each.running for each in reported] == [False]
 
 
 def test_a_stop_ends_the_search_and_keeps_what_it_found(run):
@@ -144,7 +144,7 @@ def test_models_wait_for_the_policy_in_their_order_while_the_search_captures(run
     search = FakeSearch(plan=[0, 2])
     go(run, search)
     assert search.capture_quota == 9, "the newest grant counts"
-    told = [each for each in run.told if isinstance(each, SearchReport)]
-    assert [each.segments_captured for each in told] == [5, 5]
+    reported = [each for each in run.reported if isinstance(each, SearchReport)]
+    assert [each.segments_captured for each in reported] == [5, 5]
     assert run.requests.take() == MODELS
     assert run.requests.take() == []

@@ -84,15 +84,15 @@ def test_a_tree_that_is_too_large_stays_a_tree_with_the_farthest_in_it(made, mos
     finds, parents = made
     whole, _ = tree_of_progress(finds, parents)
     tree, left_out = tree_of_progress(finds, parents, most)
-    told = {each.node for each in tree}
+    reported = {each.node for each in tree}
     assert len(tree) == min(most, len(finds))
     assert left_out == len(finds) - len(tree)
-    assert all(each.parent is None or each.parent in told for each in tree)
-    assert [each for each in whole if each.node in told] == list(tree)
+    assert all(each.parent is None or each.parent in reported for each in tree)
+    assert [each for each in whole if each.node in reported] == list(tree)
     way = {each.node: each.parent for each in whole}
     top = max(finds, key=lambda each: (each.level, each.node), default=None)
     if top is not None and 1 + len(list(ancestors(top.node, way))) <= most:
-        assert top.node in told
+        assert top.node in reported
 
 
 def test_parents_in_a_circle_are_power_on():
@@ -113,9 +113,9 @@ COURSE = curriculum_report("backward", [segment(0, 1.0)], power_on_share=0, demo
 
 def test_the_figures_of_a_curriculum_are_of_all_segments():
     segments = [segment(0, 0.0, 1.0), segment(1, 0.5, 0.5), segment(2, 1.0)]
-    told = curriculum_report("backward", segments, power_on_share=0.02, demonstrations=1)
-    assert (told.all_segments, told.mastered, told.tries) == (3, 1, 30)
-    assert (told.frontier_mean, told.success_mean) == (0.5, 0.75)
+    reported = curriculum_report("backward", segments, power_on_share=0.02, demonstrations=1)
+    assert (reported.all_segments, reported.mastered, reported.tries) == (3, 1, 30)
+    assert (reported.frontier_mean, reported.success_mean) == (0.5, 0.75)
     empty = curriculum_report("imitation", [], power_on_share=1.0, demonstrations=0)
     assert (empty.frontier_mean, empty.success_mean) == (None, None)
 
@@ -161,15 +161,15 @@ def test_the_fullest_readings_are_a_fraction_of_what_nats_takes():
     ],
     ids=["negative", "not a number", "no id", "no name", "no node", "too many"],
 )  # fmt: skip
-def test_a_reading_that_could_not_have_been_told_is_refused(garbage):
+def test_a_reading_that_could_not_have_been_reported_is_refused(garbage):
     with pytest.raises(ValidationError):
         search(**garbage)
 
 
 def test_both_cross_the_pipe_and_the_wire_unchanged():
     tree, _ = tree_of_progress([find(0), find(4, marks=("treasure 0x05 level 1",))], {4: 0})
-    told = SearchReport(**search(tree=tree).model_dump(exclude={"at", "run_id"}))
-    assert MESSAGES.validate_json(told.line()) == told
+    reported = SearchReport(**search(tree=tree).model_dump(exclude={"at", "run_id"}))
+    assert MESSAGES.validate_json(reported.line()) == reported
     assert SearchProgress.model_validate_json(search(tree=tree).model_dump_json()).tree == tree
     segment = CurriculumSegment(
         demonstration=1, from_mark=None, to_mark="flag", frontier=0.5, success=None, tries=0
@@ -178,12 +178,12 @@ def test_both_cross_the_pipe_and_the_wire_unchanged():
     assert MESSAGES.validate_json(course.line()) == course
 
 
-def told_search(**values: object) -> SearchReport:
+def reported_search(**values: object) -> SearchReport:
     return SearchReport(**search(**values).model_dump(exclude={"at", "run_id"}))
 
 
-def test_what_was_found_outlives_the_process_that_told_it():
-    state = RunState(run_id="run-1").after(told_search()).after(COURSE)
+def test_what_was_found_outlives_the_process_that_reported_it():
+    state = RunState(run_id="run-1").after(reported_search()).after(COURSE)
     again = state.of_attempt(attempt=2)
     _, found, course = again.reports(NOON)
     assert isinstance(found, SearchProgress)
@@ -212,11 +212,11 @@ class Telemetry:
 async def test_the_service_publishes_the_history_and_nothing_else(there_was):
     state = RunState(run_id="run-1")
     if there_was:
-        state = state.after(told_search()).after(COURSE)
+        state = state.after(reported_search()).after(COURSE)
     telemetry = Telemetry()
     view = LiveView(telemetry, lambda: state, lambda: None, lambda: [], fps=0)
     task = asyncio.create_task(view.run())
-    await eventually(lambda: telemetry.has(AssistanceStatus), "what is told every few seconds")
+    await eventually(lambda: telemetry.has(AssistanceStatus), "what is reported every few seconds")
     await eventually(lambda: telemetry.has(CurriculumProgress) or not there_was, "the last of it")
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -226,19 +226,19 @@ async def test_the_service_publishes_the_history_and_nothing_else(there_was):
 def test_what_a_run_does_before_its_learner_is_built_is_no_waiting_for_that():
     begun = RunState(run_id="run-1")
     assert begun.after(PhaseReport(phase="policy", words="29 minutes")).status == "starting"
-    assert begun.after(told_search(running=False)).status == "starting"
+    assert begun.after(reported_search(running=False)).status == "starting"
     searching = begun.after(PhaseReport(phase="search", words="45 minutes at most"))
     assert searching.progress(NOON).status == "training"
     assert (searching.progress(NOON).phase, searching.progress(NOON).phase_words) == (
         "search", "45 minutes at most",
     )  # fmt: skip
-    assert begun.after(told_search()).status == "training"
+    assert begun.after(reported_search()).status == "training"
     assert begun.progress(NOON).phase is None
 
 
 def test_rest_returns_the_reported_figures_of_a_run():
     record = RunRecord(run_id="run-1", created_at=NOON, attempts=1, settings="{}")
-    state = RunState(run_id="run-1").after(told_search(level=11.5))
+    state = RunState(run_id="run-1").after(reported_search(level=11.5))
     shown = _view(record, state).model_dump(mode="json")
     assert shown["search"]["level"] == 11.5
     assert "kind" not in shown["search"]
@@ -250,7 +250,7 @@ def test_rest_returns_the_reported_figures_of_a_run():
 def test_a_run_that_is_resumed_by_another_service_says_what_it_found(tmp_path):
     settings = TrainerSettings(data_dir=tmp_path)
     past = RunPast("run-1", tmp_path, settings)
-    past.note(told_search(running=False), NOON, 0)
+    past.note(reported_search(running=False), NOON, 0)
     metrics = ServiceMetrics("trainer")
     run = RunSupervisor(settings, "run-1")
     RunManager(settings, metrics)._restore_reports(run, RunPast("run-1", tmp_path, settings))

@@ -20,19 +20,19 @@ def lose(jobs: Sequence[int], tell: Callable[[int], None]) -> None:
 
 @pytest.mark.parametrize(("processes", "used"), [(0, 1), (2, 2), (9, 3)])
 def test_every_job_is_done_once_on_as_many_processes_as_there_is_work_for(processes, used):
-    told: list[tuple[int, int]] = []
-    spread(square, [1, 2, 3], processes, told.append)
-    assert sorted(result for result, _ in told) == [1, 4, 9]
-    pids = {pid for _, pid in told}
+    reported: list[tuple[int, int]] = []
+    spread(square, [1, 2, 3], processes, reported.append)
+    assert sorted(result for result, _ in reported) == [1, 4, 9]
+    pids = {pid for _, pid in reported}
     assert len(pids) == used
     assert (os.getpid() in pids) == (processes == 0)
 
 
 def test_a_process_that_ends_early_is_an_error_with_its_last_output():
-    told: list[int] = []
+    reported: list[int] = []
     with pytest.raises(LostProcessError, match="process 0 of 1 ended early"):
-        spread(lose, [7, 8], 1, told.append)
-    assert told == [7]
+        spread(lose, [7, 8], 1, reported.append)
+    assert reported == [7]
 
 
 def test_what_the_caller_raises_ends_everything():

@@ -75,8 +75,8 @@ def test_the_parts_of_a_decision_are_those_of_all_its_steps_and_sum_to_its_rewar
     row = np.zeros(WIDTH, np.float32)
     meter.begin_episode(row)
     for parts in ([1.0, 0.0, -0.25], [0.0, 0.5, 0.0]):
-        told = np.array(parts, dtype=np.float32)
-        meter.note(float(told.sum()), told)
+        reported = np.array(parts, dtype=np.float32)
+        meter.note(float(reported.sum()), reported)
     meter.after_step(row, terminated=False, truncated=False, env_step=16)
     meter.after_step(row, terminated=False, truncated=False, env_step=24)
     meter.read()

@@ -131,7 +131,7 @@ class World:
     ) -> None:
         self.games = [WrittenGame(n) for n in range(count)]
         self.planner = ScriptedPlanner(script, at_once=at_once, most_in_flight=most_in_flight)
-        self.told_failed: list[tuple[str, ...]] = []
+        self.reported_failed: list[tuple[str, ...]] = []
         self.assistance = Assistance(
             AssistanceParts(self.planner, rules, self._brief, self._execute),
             self.games,  # type: ignore[arg-type]  # they have what is used
@@ -169,7 +169,7 @@ class World:
         return n in self.assistance._running
 
     def _brief(self, ram: RamBlocks, graph: RoomGraph, failed: Sequence[str]) -> Briefing:
-        self.told_failed.append(tuple(failed))
+        self.reported_failed.append(tuple(failed))
         return Briefing(room=str(ram.u8(address("wActiveRoom"))), failed=tuple(failed))
 
     def _execute(self, macros: tuple[Macro, ...], graph: RoomGraph) -> Any:
@@ -265,12 +265,12 @@ def test_the_next_question_about_the_room_reports_what_failed_there():
     world = one(TakeoverSettings(share=1.0, rest_steps=1), steps=1, fails=1)
     world.games[0].puzzle(3)
     world.steps(12)
-    assert world.told_failed[:2] == [(), ("ANSWER choice=0: no_progress",)]
+    assert world.reported_failed[:2] == [(), ("ANSWER choice=0: no_progress",)]
     first, second = world.planner.asked[:2]
     assert first.situation != second.situation, "no cache may give the plan that failed"
     world.games[0].puzzle(3, room=2)
     world.steps(30)
-    assert () in world.told_failed[2:]
+    assert () in world.reported_failed[2:]
 
 
 def test_a_plan_that_changed_nothing_is_no_success():

@@ -80,7 +80,7 @@ def test_time_and_entries_are_counted_where_the_player_is(play: Play) -> None:
         FIELD: RoomTally(entries=1, frames=8),
         POND: RoomTally(entries=1, frames=4),
     }
-    assert second.places == {POND: PLACE}, "a place is told once"
+    assert second.places == {POND: PLACE}, "a place is reported once"
 
 
 def test_a_death_counts_once_and_where_it_happened(play: Play) -> None:

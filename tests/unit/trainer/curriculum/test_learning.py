@@ -117,25 +117,25 @@ def test_figures_of_0_1_0_contain_only_subtasks() -> None:
 
 def test_end_to_end_episodes_of_all_runners_are_combined() -> None:
     runners = [CurriculumFigures((LEG,), (True, False)), CurriculumFigures((LEG,), (True, True))]
-    told = course_report(of_all_runners(runners), CurriculumSettings())
-    assert (told.whole_tries, told.whole_success) == (4, 0.75)
+    reported = course_report(of_all_runners(runners), CurriculumSettings())
+    assert (reported.whole_tries, reported.whole_success) == (4, 0.75)
     untried = course_report(course(LEG), CurriculumSettings())
     assert (untried.whole_tries, untried.whole_success) == (0, None)
 
 
 def test_a_frontier_is_reported_as_a_share_and_is_0_only_if_mastered() -> None:
-    told = course_report(
+    reported = course_report(
         course(LEG, LEG._replace(at=0), MASTERED._replace(at=0, demonstration="two")),
         CurriculumSettings(),
     )
-    assert [each.frontier for each in told.segments] == [1.0, 0.2, 0.0]
-    assert [each.demonstration for each in told.segments] == [0, 0, 1]
-    assert (told.phase, told.mastered, told.demonstrations) == ("backward", 1, 2)
-    assert (told.segments[0].from_mark, told.segments[0].to_mark) == ("sword", "shield +1")
+    assert [each.frontier for each in reported.segments] == [1.0, 0.2, 0.0]
+    assert [each.demonstration for each in reported.segments] == [0, 0, 1]
+    assert (reported.phase, reported.mastered, reported.demonstrations) == ("backward", 1, 2)
+    assert (reported.segments[0].from_mark, reported.segments[0].to_mark) == ("sword", "shield +1")
 
 
 def test_the_first_subtask_begins_at_power_on_and_mastered_ones_are_chained() -> None:
     settings = CurriculumSettings(power_on=0.02, chained=0.5)
-    told = course_report(course(MASTERED._replace(at=0, begins_with=())), settings)
-    assert told.segments[0].from_mark is None
-    assert (told.phase, told.power_on_share) == ("chaining", 0.5)
+    reported = course_report(course(MASTERED._replace(at=0, begins_with=())), settings)
+    assert reported.segments[0].from_mark is None
+    assert (reported.phase, reported.power_on_share) == ("chaining", 0.5)
