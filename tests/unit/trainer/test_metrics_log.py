@@ -151,6 +151,18 @@ def test_a_resumed_run_trains_no_step_twice(tmp_path: Path, metrics) -> None:
     assert again.step == 300
 
 
+def test_bytes_that_a_power_failure_left_do_not_end_the_run(tmp_path: Path, metrics) -> None:
+    first = metrics()
+    first.send(started())
+    first.send(iterated(100))
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(b"\x00\xff\xfe{\n17\n")
+    second = metrics()
+    second.send(started(100))
+    second.send(iterated(200))
+    assert steps(tmp_path) == [100, 200]
+
+
 def test_a_run_that_was_stopped_in_order_drops_nothing(tmp_path: Path, metrics) -> None:
     for begin, end in ((0, 100), (100, 200)):
         log = metrics()

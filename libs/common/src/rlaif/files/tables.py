@@ -22,10 +22,12 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSON-lines file; an incomplete last line is skipped."""
-    with path.open(encoding="utf-8") as file:
+    """Yield the objects of a JSON-lines file; damaged lines, as a torn last one, are skipped."""
+    with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             try:
-                yield json.loads(line)
+                row = json.loads(line)
             except ValueError:
                 continue
+            if isinstance(row, dict):
+                yield row
