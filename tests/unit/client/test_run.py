@@ -110,6 +110,9 @@ def test_settings_are_those_of_the_folder_or_of_the_page(folder, page):
     (folder / "run.json").write_text("{}")
     with pytest.raises(ClientError, match="did not record"):
         Run(folder).settings()
+    (folder / "run.json").write_bytes(b"\xff")
+    with pytest.raises(ClientError, match=r"run.json is damaged"):
+        Run(folder).settings()
 
 
 def test_the_history_of_a_page_has_flat_columns(page):

@@ -103,6 +103,8 @@ def _of_folder(folder: Path) -> Iterator[None]:
         started = name != "run.json" and (folder / "run.json").exists()
         hint = "its first iteration has not ended" if started else "is it the folder of a run?"
         raise ClientError(f"{folder} has no {name}: {hint}") from error
+    except ValueError as error:
+        raise ClientError(f"{folder / 'run.json'} is damaged: {error}") from error
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
