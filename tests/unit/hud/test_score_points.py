@@ -2,11 +2,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.hud.read_model.history.scores import (
+    Scores,
     score_points,
     thin,
     thin_to_extremes,
 )
 from rlaif.hud.read_model.history.views import ScorePoint
+from rlaif.testing.data.events import segment_captured, segment_scored
 
 
 def score(step: int, weighted: float) -> ScorePoint:
@@ -24,6 +26,16 @@ def test_the_mean_is_of_each_segment_and_the_ones_before_it() -> None:
     view = score_points("run-1", [score(1, 0.5), score(3, 1.0)], 10)
     assert view.means == ((1, 0.5), (3, 0.75))
     assert view.scored == 2
+
+
+def test_a_resumed_run_keeps_its_scores_when_others_are_dropped() -> None:
+    scores = Scores(runs=2)
+    for number, run_id in enumerate(("old", "other", "old", "new")):
+        captured = segment_captured(f"segment-{number}")
+        scores.captured(captured.model_copy(update={"run_id": run_id}))
+        scored = segment_scored(f"segment-{number}", weighted=0.5)
+        scores.scored(scored.model_copy(update={"run_id": run_id}))
+    assert [len(scores.of(run_id)) for run_id in ("old", "other", "new")] == [2, 0, 1]
 
 
 @given(values=st.lists(st.floats(0, 1), min_size=1, max_size=300), most=st.integers(3, 60))

@@ -59,8 +59,8 @@ class Scores:
 
     def _add(self, captured: "_Captured", scored: SegmentScored) -> None:
         run_id, segment_id = scored.run_id, scored.segment_id
-        if run_id not in self._scores:
-            _put(self._scores, run_id, {}, most=self._runs)
+        # The run becomes the newest: a resumed one is kept while others are dropped.
+        _put(self._scores, run_id, self._scores.pop(run_id, {}), most=self._runs)
         scores, level = self._scores[run_id], self._levels.get(run_id, 0)
         if _hash(segment_id) % (1 << level):
             return
