@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from importlib.metadata import version
 
@@ -146,17 +144,11 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
     runtime.lifecycle.add_checks(readiness)
     readiness.add("replays", runtime.replayers.check)
     readiness.add("retention", runtime.check_retention)
-
-    @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        async with runtime.lifecycle.running(readiness):
-            yield
-
     return build_app(
         name="exporter",
         title="Exporter: replays captured segments and stores the inputs of judges and models",
         settings=settings,
-        lifespan=lifespan,
+        lifespan=lambda _app: runtime.lifecycle.running(readiness),
         routers=[build_router(lambda: runtime.lifecycle.store)],
         readiness=readiness,
         metrics=metrics,

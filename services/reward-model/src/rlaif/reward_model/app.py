@@ -1,8 +1,5 @@
 """The reward-model service: a web app with a training task."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 from fastapi import FastAPI
 
 from rlaif.contracts.judging.reviews import VoteRecord
@@ -44,17 +41,11 @@ def create_app(
     readiness.add("champion", runtime.check_champion)
     readiness.add("training", runtime.check_training)
     readiness.add("tasks", runtime.check_tasks)
-
-    @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        async with runtime.lifecycle.running(readiness):
-            yield
-
     return build_app(
         name="reward-model",
         title="Reward model: learns the preferences of the judges",
         settings=settings,
-        lifespan=lifespan,
+        lifespan=lambda _app: runtime.lifecycle.running(readiness),
         routers=[
             build_router(runtime.training),
             build_versions_router(runtime.training, runtime.monitor),
