@@ -3,17 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from pydantic import Field
-
 from rlaif.contracts.events import (
     ChampionChanged,
     CloudEvent,
     RewardModelPublished,
     RewardModelRejected,
 )
-from rlaif.contracts.reward_models import GamingAlarm, GateMetrics
+from rlaif.contracts.reward_models import GamingAlarm
 from rlaif.contracts.telemetry.readings import RewardModelStatus
-from rlaif.hud.read_model import View
 from rlaif.hud.read_model.views import (
     ChampionView,
     NextModelView,
@@ -24,19 +21,10 @@ from rlaif.hud.read_model.views import (
 MAX_REJECTED = 200
 
 
-class RejectionView(View):
-    """One candidate that the gate rejected."""
+class RejectionView(RewardModelRejected):
+    """One candidate that the gate rejected, or a withdrawn champion."""
 
-    candidate_id: str
     rejected_at: datetime
-    reasons: tuple[str, ...]
-    labels: int
-    episodes: int
-    heldout_accuracy: float | None
-    metrics: GateMetrics | None = Field(
-        default=None,
-        description="Null from older versions, and for withdrawn champions.",
-    )
 
 
 class RewardModels:

@@ -9,9 +9,10 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 
+from rlaif.contracts.reward_model_rest import MeasuredAccuracy
 from rlaif.contracts.reward_models import RewardModelManifest
 from rlaif.reward_model.champions.registry import Live, ModelRegistry, UnknownVersionError
-from rlaif.reward_model.learning.gate.evaluation import Accuracy, Gain, accuracy_on, gain_on
+from rlaif.reward_model.learning.gate.evaluation import NOT_MEASURED, Gain, accuracy_on, gain_on
 from rlaif.reward_model.learning.gate.folds import CrossFit
 from rlaif.reward_model.learning.settings import MIN_HELDOUT_PAIRS, CandidateSettings
 from rlaif.reward_net.errors import RewardNetError
@@ -51,7 +52,7 @@ class Reexamination:
         gain: Its accuracy minus that of networks fitted to the newer labels.
     """
 
-    accuracy: Accuracy
+    accuracy: MeasuredAccuracy
     gain: Gain | None
 
     @property
@@ -86,7 +87,7 @@ def reexamine(
     side = folds.side.with_pairs([i for i in folds.side.preferences if new[i.a] and new[i.b]])
     episodes = {segments[at].episode_id for item in side.decided for at in (item.a, item.b)}
     if len(side.decided) < MIN_HELDOUT_PAIRS or len(episodes) < _MIN_EPISODES:
-        return Reexamination(Accuracy(pairs=len(side.decided)), None)
+        return Reexamination(NOT_MEASURED, None)
     pay = side.pay(potential)
     return Reexamination(
         accuracy_on(pay, side, seed=settings.seed),

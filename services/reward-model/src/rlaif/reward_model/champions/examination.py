@@ -1,7 +1,6 @@
 """Examines published versions on the current labels: accuracy, calibration, reward by slot."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,6 @@ from rlaif.contracts.game.observation import LAYOUT, LAYOUT_VERSION
 from rlaif.contracts.reward_model_rest import (
     ComparisonReport,
     ExaminationReport,
-    MeasuredAccuracy,
     PayBySlot,
     ReliabilityBin,
     SlotPay,
@@ -83,7 +81,7 @@ def examine_version(
         version=version,
         labels=len(labels),
         confidence=CONFIDENCE,
-        accuracy=MeasuredAccuracy(**asdict(accuracy)),
+        accuracy=accuracy,
         calibration_error=error,
         reliability=tuple(bins),
         pay=_pay_by_slot(net, newest) if newest else _NO_PAY,
@@ -115,8 +113,8 @@ def compare_versions(
     return ComparisonReport(
         first=first,
         second=second,
-        first_accuracy=MeasuredAccuracy(**asdict(accuracies[0])),
-        second_accuracy=MeasuredAccuracy(**asdict(accuracies[1])),
+        first_accuracy=accuracies[0],
+        second_accuracy=accuracies[1],
         first_metrics=registry.manifest(first).metrics,
         second_metrics=registry.manifest(second).metrics,
         correlation=correlation,

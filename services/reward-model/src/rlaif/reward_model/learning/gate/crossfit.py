@@ -10,7 +10,7 @@ from rlaif.reward_model.labels.preferences import sample_preferences
 from rlaif.reward_model.learning.fit.bradley_terry import fit_parts
 from rlaif.reward_model.learning.fit.sides import HELDOUT_STREAM, Side
 from rlaif.reward_model.learning.gate.evaluation import (
-    Accuracy,
+    NOT_MEASURED,
     accuracy_on,
     calibrate,
     differences,
@@ -46,7 +46,7 @@ def cross_fit(folds: Folds, train: Side, settings: CandidateSettings) -> CrossFi
         side,
         fold,
         statistics,
-        forward=Accuracy()
+        forward=NOT_MEASURED
         if forward is None
         else accuracy_on(side.pay(PotentialFunction(forward)), new_side, seed=settings.seed),
         calibration=calibrate(*differences(statistics, pairs)),

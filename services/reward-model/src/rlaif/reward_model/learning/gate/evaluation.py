@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rlaif.contracts.reward_model_rest import MeasuredAccuracy
 from rlaif.reward_model.labels.preferences import Preference
 from rlaif.reward_model.learning.fit.sides import BOOTSTRAP_STREAM, Side
 from rlaif.reward_model.learning.settings import CONFIDENCE
@@ -37,23 +38,7 @@ _TEMPERATURES = np.geomspace(0.002, 20.0, 81)
 _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)
 
 
-@dataclass(frozen=True)
-class Accuracy:
-    """Share of decided pairs that are ranked as by the judges; equal statistics count one half.
-
-    Attributes:
-        value: In [0, 1]; None without decided pairs, as `low` and `high`.
-        low, high: Ends of the one-sided intervals.
-        pairs: Number of decided pairs.
-    """
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    pairs: int = 0
-
-
-NOT_MEASURED = Accuracy()
+NOT_MEASURED = MeasuredAccuracy(value=None, low=None, high=None, pairs=0)
 
 
 @dataclass(frozen=True)
@@ -81,13 +66,15 @@ class Calibration:
 
 def accuracy_on(
     statistics: NDArray[np.float64], side: Side, *, seed: int, confidence: float = CONFIDENCE
-) -> Accuracy:
-    """Accuracy of `[N]` statistics on the decided pairs of a side."""
+) -> MeasuredAccuracy:
+    """Accuracy of `[N]` statistics on the decided pairs; equal statistics count one half."""
     if not side.decided:
         return NOT_MEASURED
     correct = _correct(statistics, side.decided)
     found = _interval(correct, side, confidence, seed, possible=(0.0, 1.0))
-    return Accuracy(found.value, found.low, found.high, len(side.decided))
+    return MeasuredAccuracy(
+        value=found.value, low=found.low, high=found.high, pairs=len(side.decided)
+    )
 
 
 def gain_on(

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rlaif.contracts.reward_model_rest import MeasuredAccuracy
 from rlaif.reward_model.labels.labels import in_order
 from rlaif.reward_model.labels.preferences import PairTable, Preference, sample_preferences
 from rlaif.reward_model.learning.fit.sides import HELDOUT_STREAM, Side, position
-from rlaif.reward_model.learning.gate.evaluation import Accuracy, Calibration
+from rlaif.reward_model.learning.gate.evaluation import Calibration
 from rlaif.reward_model.learning.settings import CandidateSettings
 
 MAX_FOLDS = 5
@@ -41,7 +42,7 @@ class CrossFit(Folds):
     """
 
     statistics: NDArray[np.float64]
-    forward: Accuracy
+    forward: MeasuredAccuracy
     calibration: Calibration
 
 
