@@ -101,7 +101,7 @@ def test_a_fast_film_leaves_out_what_no_eye_would_see(tmp_path: Path, played):
 def test_a_picture_that_moves_has_the_pixels_of_the_game_and_goes_round(tmp_path: Path, played):
     episode = max(played.best, key=lambda each: each.rank)
     path = tmp_path / "best.webp"
-    count = film(episode, load_cartridge(), path, form="webp", scale=1)
+    count = film(episode, load_cartridge(), path, scale=1)
     screens = [screen.copy() for _, screen in pictures(episode, load_cartridge())]
     with Image.open(path) as found:
         assert isinstance(found, WebPImageFile)

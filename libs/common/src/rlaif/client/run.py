@@ -59,13 +59,12 @@ class Run:
         if self.folder is None:
             known = None if self._current else self.run
             view = self._get("history", wanted="points", run=known, points=_MAX_POINTS)
-            if not view["points"]:
-                raise ClientError(f"run {view['run_id']}: its first iteration has not ended")
-            return [dict(_flat(point)) for point in view["points"]]
-        with _of_folder(self.folder):
-            rows = list(json_lines(self.folder / "metrics.jsonl"))
-        if not rows:  # the run was resumed from its first step
-            raise ClientError(f"{self.folder}: its first iteration has not ended")
+            rows = [dict(_flat(point)) for point in view["points"]]
+        else:
+            with _of_folder(self.folder):
+                rows = list(json_lines(self.folder / "metrics.jsonl"))
+        if not rows:
+            raise ClientError(f"run {self.run}: its first iteration has not ended")
         return rows
 
     def settings(self) -> dict[str, str]:

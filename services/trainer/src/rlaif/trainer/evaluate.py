@@ -266,14 +266,14 @@ def _film_recorded(options: argparse.Namespace) -> int:
 
 def _film_maker(options: argparse.Namespace) -> Callable[[RecordedEpisode, Path], int]:
     """Write a film of an episode; return its number of pictures."""
-    from rlaif.trainer.evaluation.replaying import film, form_of
+    from rlaif.trainer.evaluation.replaying import film
 
     if find_spec("av") is None:
         raise CommandError("films need PyAV, an extra: pip install 'rlaif-trainer[films]'")
     cartridge, speed = load_cartridge(options.rom), max(1, round(options.speed))
 
     def make(episode: RecordedEpisode, path: Path) -> int:
-        return film(episode, cartridge, path, form=form_of(path), scale=options.scale, speed=speed)
+        return film(episode, cartridge, path, scale=options.scale, speed=speed)
 
     return make
 

@@ -370,12 +370,6 @@ class IssueView(View):
     )
 
 
-class IssuesView(View):
-    """The issues of `GET state` alone."""
-
-    issues: tuple[IssueView, ...] = Field(description="Empty if the pipeline is healthy.")
-
-
 class HealthView(View):
     """Health of the HUD itself."""
 

@@ -25,7 +25,7 @@ from rlaif.hud.read_model.history.views import (
 )
 from rlaif.hud.read_model.llm import CallsView, LlmView, calls_view, llm_view
 from rlaif.hud.read_model.projections import HudState
-from rlaif.hud.read_model.views import IssuesView, PaidStepsView, Snapshot, User
+from rlaif.hud.read_model.views import IssueView, PaidStepsView, Snapshot, User
 from rlaif.hud.routes.stored import NO_STORE, unless_cached
 from rlaif.hud.routes.system import connected
 from rlaif.hud.upstream import Upstream, forwarding_router
@@ -49,10 +49,10 @@ def api_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
         return state.snapshot(clock())
 
     @router.get("/issues", operation_id="list_issues")
-    async def list_issues() -> IssuesView:
-        """What is wrong with the pipeline now; cheaper than the whole content of the page."""
+    async def list_issues() -> dict[str, tuple[IssueView, ...]]:
+        """The `issues` of the whole content of the page, which takes longer."""
         state.refresh(clock())
-        return IssuesView(issues=state.health.issues)
+        return {"issues": state.health.issues}
 
     @router.get(
         "/screen",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,9 +68,6 @@ def show(
     return True
 
 
-Format = Literal["mp4", "webp"]
-
-
 class _Coding(NamedTuple):
     codec: str
     pixels: str
@@ -79,16 +76,11 @@ class _Coding(NamedTuple):
     file_options: dict[str, str]
 
 
-_CODINGS: dict[Format, _Coding] = {
+_CODINGS: dict[str, _Coding] = {
     "mp4": _Coding("libx264", "yuv420p", 60, {"crf": "20", "preset": "veryfast"}, {}),
     # An animation for web pages: lossless, in an endless loop.
     "webp": _Coding("libwebp_anim", "bgra", 12, {"lossless": "1"}, {"loop": "0"}),
 }
-
-
-def form_of(path: Path) -> Format:
-    """The format of a file's suffix; mp4 for any other suffix."""
-    return next((form for form in _CODINGS if path.suffix == f".{form}"), "mp4")
 
 
 def film(
@@ -96,17 +88,18 @@ def film(
     cartridge: Cartridge,
     path: Path,
     *,
-    form: Format = "mp4",
     scale: int = 3,
     speed: int = 1,
 ) -> int:
     """Write a film of an episode atomically; returns its number of pictures.
 
     Pictures are shown for as long as in the game, waits included, `speed` times faster; those above
-    the format's picture rate are left out. mp4 is H.264, webp lossless. Raises as `pictures` does.
+    the format's picture rate are left out. By the suffix of `path`, .mp4 is H.264, .webp lossless.
+    Raises as `pictures` does.
     """
     import av
 
+    form = path.suffix.removeprefix(".")
     coding = _CODINGS[form]
     count, due = 0, 0.0
     with (

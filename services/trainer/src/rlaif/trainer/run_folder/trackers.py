@@ -1,7 +1,8 @@
 """Metrics of a run in Weights & Biases or MLflow (`METRICS_TO`), which are optional extras.
 
 Both work without a server: data that is written offline can be synchronized later. A run that
-repeats steps after a crash reports only those that were not reported before.
+repeats steps after a crash reports only those that were not reported before. An evaluation of the
+checkpoint from which it continues is new.
 """
 
 import os
@@ -31,10 +32,6 @@ class _Tracker:
         self._reached = 0
         self._run: Any = None
 
-    def _continue(self, step: int, reached: int) -> None:
-        """Take rows after `reached`; an evaluation of the checkpoint at `step` is new as well."""
-        self._reached = reached if reached > step else step - 1
-
     @property
     def _settings(self) -> dict[str, str]:
         origin = self._record.provenance
@@ -48,7 +45,7 @@ class _Wandb(_Tracker):
     def begin(self, step: int, reached: int) -> None:
         import wandb
 
-        self._continue(step, reached)
+        self._reached = reached if reached > step else step - 1
         chosen = {"WANDB_MODE", "WANDB_API_KEY"} & os.environ.keys()
         self._run = wandb.init(
             id=self._record.run_id,
@@ -77,7 +74,7 @@ class _MlFlow(_Tracker):
         from mlflow import MlflowClient
         from mlflow.entities import Param
 
-        self._continue(step, reached)
+        self._reached = reached if reached > step else step - 1
         os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # needs no database
         here = (self._directory.parents[1] / "mlruns").resolve().as_uri()
         self._client = MlflowClient(os.environ.get("MLFLOW_TRACKING_URI", here))
