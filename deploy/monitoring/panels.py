@@ -24,8 +24,8 @@ class Panel:
         unit: Grafana's name of the unit, such as `s`, `percentunit`, `short`.
         kind: Lines over time, or the newest value in large digits.
         width: Columns of 24.
-        least: Lower end of the axis.
-        most: Upper end of the axis.
+        minimum: Lower end of the axis.
+        maximum: Upper end of the axis.
     """
 
     title: str
@@ -34,8 +34,8 @@ class Panel:
     unit: str = "short"
     kind: str = "timeseries"
     width: int = 8
-    least: float | None = 0
-    most: float | None = None
+    minimum: float | None = 0
+    maximum: float | None = None
 
     @property
     def height(self) -> int:
@@ -125,10 +125,10 @@ def _row(title: str, number: int, down: int) -> dict[str, Any]:
 
 def _panel(panel: Panel, number: int, place: dict[str, int]) -> dict[str, Any]:
     defaults: dict[str, Any] = {"unit": panel.unit}
-    if panel.least is not None:
-        defaults["min"] = panel.least
-    if panel.most is not None:
-        defaults["max"] = panel.most
+    if panel.minimum is not None:
+        defaults["min"] = panel.minimum
+    if panel.maximum is not None:
+        defaults["max"] = panel.maximum
     if panel.kind == "timeseries":
         # A reading that did not come is a gap, not a line through it.
         defaults["custom"] = {"spanNulls": False, "fillOpacity": 8, "lineWidth": 1}

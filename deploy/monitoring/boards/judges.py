@@ -27,7 +27,7 @@ JUDGES = Dashboard(
                 "Routes and trust",
                 {'min by (check) (rlaif_judge_check_ok{check=~"route:.+|trust:.+"})': "{{check}}"},
                 "1: in order.",
-                most=1,
+                maximum=1,
             ),
         ),
         "Agreement": (
@@ -36,14 +36,14 @@ JUDGES = Dashboard(
                 {"avg by (criterion) (rlaif_judge_agreement_ratio)": "{{criterion}}"},
                 "Share of votes equal to the most common vote, over the last 100 scores.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Kappa against the RAM",
                 {"avg by (judge, criterion) (rlaif_judge_truth_kappa)": "{{judge}} {{criterion}}"},
                 "0 is chance; look closer below 0.6.",
-                least=None,
-                most=1,
+                minimum=None,
+                maximum=1,
             ),
             Panel(
                 "Canary accuracy",
@@ -54,7 +54,7 @@ JUDGES = Dashboard(
                 },
                 "Synthetic segments with known answers; investigate below 80 %.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Abstained",
@@ -67,7 +67,7 @@ JUDGES = Dashboard(
                 },
                 "Of the criteria requested from a judge; investigate above 15 %.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Abstentions by reason",
@@ -91,7 +91,7 @@ JUDGES = Dashboard(
                 "Agreement between both orders: investigate below 60 %. Without position bias the "
                 "first is preferred in half.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
         ),
         "Cost per label": (
@@ -131,7 +131,7 @@ JUDGES = Dashboard(
                 {"avg(rlaif_judge_judged_share_ratio)": "of the scores' weight"},
                 "The rest is computed from RAM.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
         ),
     },

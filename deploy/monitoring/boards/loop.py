@@ -96,7 +96,7 @@ LOOP = Dashboard(
                 {'{__name__=~"rlaif_.+_check_ok"} == 0': "{{job}}: {{check}}"},
                 "Each series is a failing /readyz check; the page shows the reason.",
                 width=12,
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Responding processes",

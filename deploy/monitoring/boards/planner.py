@@ -22,7 +22,7 @@ PLANNER = Dashboard(
                 },
                 "Completed plans, of all finished takeovers.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Takeovers by outcome",
@@ -49,7 +49,7 @@ PLANNER = Dashboard(
                 },
                 "Environment steps that the planner played; the policy learns from the others.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Rooms per episode",
@@ -68,7 +68,7 @@ PLANNER = Dashboard(
                 },
                 "Of finished suggestions. The chance level is one in eight.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Suggestions by outcome",
@@ -96,7 +96,7 @@ PLANNER = Dashboard(
                 },
                 "Cached answers are among them.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Call latency by route",

@@ -44,7 +44,7 @@ REWARD_MODEL = Dashboard(
                 {"max by (of) (rlaif_reward_model_heldout_accuracy_ratio)": "{{of}}"},
                 "Accuracy on decided pairs; crossfit_low is the lower bound of crossfit.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
                 width=12,
             ),
             Panel(
@@ -76,7 +76,7 @@ REWARD_MODEL = Dashboard(
                 },
                 "Forward below cross-fit: the model generalizes less to newer play.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
         ),
         "Labels": (
@@ -89,7 +89,7 @@ REWARD_MODEL = Dashboard(
                 "Pairs decided by judges only",
                 {"max(rlaif_reward_model_judged_pairs_ratio)": "of decided pairs"},
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
         ),
     },

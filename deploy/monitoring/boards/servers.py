@@ -34,7 +34,7 @@ SERVERS = Dashboard(
                 {"ray_node_cpu_utilization": "{{instance}}"},
                 "Per cent.",
                 unit="percent",
-                most=100,
+                maximum=100,
             ),
             Panel(
                 "Memory of a node",

@@ -35,26 +35,26 @@ TRAINER = Dashboard(
                 {"rlaif_trainer_milestone_fraction": "of the main milestones"},
                 "Mean share, of the last 100 episodes.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Episode return",
                 {"rlaif_trainer_episode_return": "{{part}}"},
                 "Game reward and shaping reward.",
-                least=None,
+                minimum=None,
             ),
         ),
         "Rewards": (
             Panel(
                 "Reward per step, by component",
                 {"rlaif_trainer_reward_mean": "{{part}}"},
-                least=None,
+                minimum=None,
             ),
             Panel(
                 "Share of the absolute reward",
                 {"rlaif_trainer_reward_share": "{{part}}"},
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Potential and the game's reward",
@@ -63,7 +63,7 @@ TRAINER = Dashboard(
                     'rlaif_trainer_episode_return{part="game"}': "return of the game's part",
                 },
                 "A rising potential with a flat game return suggests reward hacking.",
-                least=None,
+                minimum=None,
             ),
         ),
         "Search": (
@@ -112,7 +112,7 @@ TRAINER = Dashboard(
                 "A frontier that does not move at a low success rate: the policy does not learn "
                 "these subtasks.",
                 unit="percentunit",
-                most=1,
+                maximum=1,
             ),
             Panel(
                 "Start states of episodes",
