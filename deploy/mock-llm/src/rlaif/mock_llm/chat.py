@@ -84,9 +84,7 @@ class ChatRequest(BaseModel):
             return kind.model_validate_json(blocks[0])
         except ValidationError as error:
             message = error.errors()[0]["msg"]
-            raise UnreadablePromptError(
-                f"the ```json block is not valid evidence: {message}"
-            ) from error
+            raise UnreadablePromptError(f"the ```json block is invalid: {message}") from error
 
     def injected(self) -> str | None:
         """An instruction hidden in the user messages, such as "ignore the rubric"."""

@@ -39,9 +39,7 @@ GROUPS = {
     "Games": {
         "play": Subcommand("play a game yourself", "rlaif.game.play.command:main"),
         "world": Subcommand("generate a world from a seed", "rlaif.game.worlds.command:main"),
-        "inspect": Subcommand(
-            "identify a ROM or save state, print its RAM", "rlaif.game.inspection:main"
-        ),
+        "inspect": Subcommand("identify a ROM or save state", "rlaif.game.inspection:main"),
         "replay-check": Subcommand("test whether a ROM replays exactly", _CHECK),
     },
     "This command": {

@@ -381,9 +381,7 @@ class RunManager:
                 for event in message.assistance.events
             )
         if message.not_learned is not None:
-            logger.error(
-                "an iteration did not update the policy", extra={"reason": message.not_learned}
-            )
+            logger.error("iteration without policy update", extra={"reason": message.not_learned})
 
     def _note_captures(self, message: protocol.IterationDone) -> None:
         if message.captures_lost is not None and self.captures_lost is None:
