@@ -84,12 +84,7 @@ _CODINGS: dict[str, _Coding] = {
 
 
 def film(
-    episode: RecordedEpisode,
-    cartridge: Cartridge,
-    path: Path,
-    *,
-    scale: int = 3,
-    speed: int = 1,
+    episode: RecordedEpisode, cartridge: Cartridge, path: Path, *, scale: int = 3, speed: int = 1
 ) -> int:
     """Write a film of an episode atomically; returns its number of pictures.
 
