@@ -2,6 +2,9 @@
 
 import asyncio
 from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,8 +15,11 @@ from rlaif.contracts.events import EventData
 from rlaif.testing.data.events import run_iterated
 from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually
+from rlaif.trainer.run_folder.protocol import Started
 from rlaif.trainer.service import runtime
-from rlaif.trainer.service.runtime import publish_events
+from rlaif.trainer.service.runs.past import RunPast
+from rlaif.trainer.service.runtime import Trainer, publish_events
+from rlaif.trainer.settings import TrainerSettings
 
 
 class Runs:
@@ -48,3 +54,29 @@ async def test_events_wait_for_nats_and_rejected_ones_do_not_block_others(
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
+
+
+@pytest.mark.parametrize("away", [None, "no NATS"])
+async def test_a_command_that_ends_publishes_the_last_events_of_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, away: str | None
+) -> None:
+    """The disk of a training job is lost with its pod."""
+    settings = TrainerSettings.model_validate(
+        {"data_dir": tmp_path, "models_store": str(tmp_path / "m")}
+    )
+    trainer = Trainer(settings)
+    runs, pipeline = trainer.runs, trainer.pipeline
+    past = RunPast("r-1", tmp_path, settings)
+    past.note(Started(env_steps=0, iteration=0, restored_from=None), datetime.now(UTC), 0)
+    monkeypatch.setattr(pipeline, "job", SimpleNamespace(uploader=SimpleNamespace(outage=None)))
+    monkeypatch.setattr(pipeline, "check_bus", lambda: away)
+    publisher = RecordingPublisher()
+    publisher.error = None if away is None else BusUnavailableError(away)
+    publishing = asyncio.create_task(publish_events(runs, Outbox(publisher)))
+    await asyncio.sleep(0)  # it has nothing to do, and pauses
+    runs._pasts = [past]
+    await trainer.finish(drain=True)
+    assert bool(publisher.published) == (away is None)
+    publishing.cancel()
+    with suppress(asyncio.CancelledError):
+        await publishing

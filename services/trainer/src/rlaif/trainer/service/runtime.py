@@ -242,13 +242,15 @@ class Trainer:
     async def finish(self, *, drain: bool = False) -> None:
         """Stop the run and copy its remaining files, as the disk may be lost with this process.
 
-        With `drain`, waits for uploads of captures for some seconds.
+        With `drain`, waits some seconds for uploads of captures and for events, such as of the last
+        evaluation.
         """
         await self.runs.stop()
         if drain and self.pipeline.job is not None:
             uploader = self.pipeline.job.uploader
             for _ in range(int(_DRAIN_SECONDS / _DRAIN_PAUSE_SECONDS)):
-                if uploader.outage is not None or not self.captures_waiting:
+                away = uploader.outage or self.pipeline.check_bus()
+                if away or not (self.captures_waiting or self.runs.events_waiting):
                     break
                 await asyncio.sleep(_DRAIN_PAUSE_SECONDS)
         await self.mirror.copy_last()

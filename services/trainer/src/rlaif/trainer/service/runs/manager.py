@@ -256,6 +256,10 @@ class RunManager:
                 return event
         return None
 
+    @property
+    def events_waiting(self) -> bool:
+        return any(not past.is_empty for past in self._pasts)
+
     def event_published(self, event: EventData) -> None:
         for past in self._pasts:
             past.published(event, datetime.now(UTC))
