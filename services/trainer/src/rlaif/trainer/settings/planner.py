@@ -1,26 +1,14 @@
 """The planner: its language models, when it plays, which buttons it suggests."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
+from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from rlaif.contracts.planning.plans import Mode
 from rlaif.llm.addresses import routed
 from rlaif.llm.settings import SCHEMA_MODE, CallSettings, DialectSettings, SchemaMode
 from rlaif.service.settings import INTERNAL, PER_SERVICE
-
-
-def _unset_when_blank(text: str | None) -> str | None:
-    """Compose files pass unset variables as empty strings."""
-    return text.strip() or None if text is not None else None
-
-
-def _no_blank_key(key: SecretStr | None) -> SecretStr | None:
-    return key if key is not None and key.get_secret_value().strip() else None
-
-
-Url = Annotated[str | None, AfterValidator(_unset_when_blank)]
 
 
 class PlannerSettings(DialectSettings):
@@ -29,29 +17,29 @@ class PlannerSettings(DialectSettings):
     It is also a dialect, so that one block configures a planner.
     """
 
-    base_url: Url = Field(
+    base_url: str | None = Field(
         default=None,
         description="OpenAI-compatible server of the planner, with or without the routes /dialog, "
         "/puzzle and /vision. In mode quest it also rates the finds of the search by their "
         "position on the quest, to guide the search. Unset: no planner.",
         json_schema_extra=PER_SERVICE,
     )
-    dialog_url: Url = Field(
+    dialog_url: str | None = Field(
         default=None,
         description="URL of the text model instead of TRAINER_PLANNER_BASE_URL/dialog.",
         json_schema_extra=PER_SERVICE,
     )
-    puzzle_url: Url = Field(
+    puzzle_url: str | None = Field(
         default=None,
         description="URL of the puzzle model instead of TRAINER_PLANNER_BASE_URL/puzzle.",
         json_schema_extra=PER_SERVICE,
     )
-    vision_url: Url = Field(
+    vision_url: str | None = Field(
         default=None,
         description="URL of the vision model instead of TRAINER_PLANNER_BASE_URL/vision.",
         json_schema_extra=PER_SERVICE,
     )
-    api_key: Annotated[SecretStr | None, AfterValidator(_no_blank_key)] = Field(
+    api_key: SecretStr | None = Field(
         default=None,
         description="Bearer token for the language models of the planner. Unset: no token is sent.",
         json_schema_extra=PER_SERVICE,
