@@ -15,6 +15,8 @@ its segments are labelled before training, so that a reward model is live early.
     exchanged         as judges, from the same labels exchanged between segments: they mean nothing,
                       but the fit knows that owning something of the quest is progress
     meaningless       as exchanged, and the fit knows nothing
+    judges-no-prior-novelty
+                      as judges-novelty, and the fit knows nothing
     exchanged-potential
     random            as judges, labels by a judge that answers at random
     game              the rewards of the game (preset `default`), no reward model
@@ -109,12 +111,13 @@ ARMS = (
     "judges-game", "exchanged-game",
     "judges-novelty-demonstrations", "exchanged-novelty-demonstrations",
     "novelty-demonstrations", "game-demonstrations", "meaningless-novelty-demonstrations",
+    "judges-no-prior-novelty-demonstrations",
 )  # fmt: skip
 PLAN = (
     (("judges", "exchanged", "game"), range(1, 13)),
     (("judges-novelty", "exchanged-novelty", "meaningless-novelty", "novelty"), range(1, 13)),
     (("judges-game", "exchanged-game"), range(1, 13)),
-    (ARMS[-5:], range(1, 13)),
+    (ARMS[-6:], range(1, 13)),
     (("judges-potential", "judges-stable", "meaningless", "random", "nothing"), range(1, 7)),
 )
 DECISIONS = 150_000
@@ -149,6 +152,7 @@ _COMPARED = (
     ("judges-game", "judges-novelty"),
     ("judges-novelty-demonstrations", "exchanged-novelty-demonstrations"),
     ("judges-novelty-demonstrations", "meaningless-novelty-demonstrations"),
+    ("judges-no-prior-novelty-demonstrations", "meaningless-novelty-demonstrations"),
     ("judges-novelty-demonstrations", "novelty-demonstrations"),
     ("judges-novelty-demonstrations", "game-demonstrations"),
     ("judges-novelty-demonstrations", "judges-novelty"), ("game-demonstrations", "game"),
@@ -355,10 +359,10 @@ class Study:
     def _model(self, candidate: Candidate, settings: CandidateSettings) -> bytes:
         net = candidate.net
         assert net is not None
-        if not self._run.arm.startswith("judges"):
+        has_prior = not self._run.arm.startswith(("meaningless", "judges-no-prior"))
+        if not (self._run.arm.startswith("judges") and has_prior):
             train, _ = split_sides(self._labels.of_arm(self._run), settings)
-            fit = FitSettings(owned=not self._run.arm.startswith("meaningless"))
-            net = fit_side(train, replace(settings, fit=fit))
+            net = fit_side(train, replace(settings, fit=FitSettings(owned=has_prior)))
         return artifact(net, net.spec, version=self.figures["versions"])
 
     def save(self) -> None:
