@@ -59,7 +59,7 @@ def test_the_line_says_how_far_the_curriculum_is():
     ]
     reported = curriculum_report("backward", segments, power_on_share=0.02, demonstrations=1)
     assert (
-        "2 seen | backward: 1 of 2 segments | frontier 25.0% remaining | success 60.0% | "
+        "2 seen | backward: 1 of 2 subtasks mastered | frontier 25.0% remaining | success 60.0% | "
         "no end-to-end attempt | no reward"
     ) in progress_line(DONE, None, reported)
     tried = curriculum_report(
