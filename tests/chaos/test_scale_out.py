@@ -126,7 +126,7 @@ async def test_training_outlives_a_killed_runner_and_a_killed_node(
     spooled, at = on_disk(spool), len(reported.sizes)
     gone = next(node for node in nodes if lost not in nodes[node])
     cluster.remove_node(gone, allow_graceful=False)
-    await until("training goes on with the other one", lambda: len(reported.sizes) >= at + 5)
+    await until("training continues with the other one", lambda: len(reported.sizes) >= at + 5)
     assert len(all_runners(cluster)) == 1
     assert reported.sizes[-1] == BATCH, "which plays whole batches now"
     cluster.add_node(num_cpus=1, include_dashboard=False)

@@ -68,7 +68,7 @@ def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replace
             algorithm.train()
             looks += 1
             seen = [(each.runner, each.continues) for each in algorithm.fragments]
-            assert algorithm.env_steps > before or not seen, "training goes on with the other one"
+            assert algorithm.env_steps > before or not seen, "training continues with the other one"
             assert algorithm.learned.policy_lag <= 1
     finally:
         algorithm.stop()

@@ -100,7 +100,7 @@ def test_a_run_is_submitted_once(tmp_path: Path):
     assert len(cluster.submitted) == 1, "the next service finds the job that goes on"
 
 
-def test_a_cluster_that_starts_is_awaited_and_told_once(monkeypatch: pytest.MonkeyPatch):
+def test_a_cluster_that_starts_is_awaited_and_reported_once(monkeypatch: pytest.MonkeyPatch):
     """A run is given up after four quick ends of its process, and pods start in any order."""
     answers = iter([ConnectionError("refused")] * 6 + ["client"])
     monkeypatch.setattr(ray_job, "_CONNECT_SECONDS", 0)

@@ -32,7 +32,13 @@ from rlaif.local.places import (
     PortBusyError,
     Ports,
 )
-from rlaif.local.rewards import REWARDS, OtherGameError, check_game
+from rlaif.local.rewards import (
+    REWARDS,
+    OtherGameError,
+    check_game,
+    default_rewards,
+    pipeline_runs,
+)
 from rlaif.local.stack import WORLDS, Options, Stack, plan
 from rlaif.local.supervisor import LoopTimeoutError, Supervisor
 from rlaif.network.addresses import is_http_url, without_credentials
@@ -63,13 +69,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with home.lock(), Ports() as ports:
             home.check_access()
+            runs = pipeline_runs(home.root / "trainer")
             if not os.environ.get("TRAINER_WORLDS"):
-                check_game(home.root / "trainer", cartridge.game)
+                check_game(home.root, runs, cartridge.game)
             if seed_and_size(cartridge.game):  # judges and mock LLM read its records there
                 provide(home.root / WORLDS / cartridge.game, cartridge.data)
-            options = Options(
-                home.root, rom, arguments.hud_port, arguments.llm_base_url, arguments.rewards
-            )
+            run_id, llm = os.environ.get("TRAINER_RUN_ID"), arguments.llm_base_url
+            default = default_rewards(runs, run_id, rom, llm)
+            options = Options(home.root, rom, arguments.hud_port, llm, arguments.rewards, default)
             return asyncio.run(_run(plan(options, ports), display, home, arguments))
     except (DataDirectoryBusyError, PortBusyError) as error:
         display.fail(str(error))

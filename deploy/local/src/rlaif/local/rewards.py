@@ -1,6 +1,7 @@
 """Rewards of a demo: the judges', or hand-crafted ones; those of a directory are of one game."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,47 +20,46 @@ class OtherGameError(Exception):
     """The reward models of a data directory are of another game; the message has a remedy."""
 
 
-def check_game(trainer_dir: Path, game: str) -> None:
-    """Check that the newest run is of this game: labels and reward models belong to all runs.
-
-    Raises:
-        OtherGameError: It is of another one.
-    """
-    runs = _runs(trainer_dir)
-    known = runs[0].game if runs else None
-    if known not in (game, None):
-        raise OtherGameError(
-            f"{trainer_dir.parent} has runs of {known}, whose reward models would be used for "
-            f"{game}: choose another data directory with --data-dir (make demo DATA_DIR=…)"
-        )
-
-
-def default_rewards(
-    trainer_dir: Path, run_id: str | None, rom_path: Path | None, llm_base_url: str | None
-) -> str:
-    """Name of the rewards of a demo whose user chose none.
-
-    Args:
-        trainer_dir: Folder of the runs.
-        run_id: Run whose rewards the demo keeps; if there is none with this id, the newest run, so
-            that a new control has the same ones.
-        rom_path: None for the built-in cartridge.
-        llm_base_url: None for the mock LLM, whose expert knows the built-in cartridge and generated
-            worlds only.
-    """
-    if runs := _runs(trainer_dir):
-        run = next((each for each in runs if each.run_id == run_id), runs[0])
-        known = json.loads(run.settings).get("reward_preset")
-        return "judges" if known in ("judges", "novelty") else "game"
-    known_to_judges = rom_path is None or (rom_path.parent / "world.json").exists()
-    return "judges" if llm_base_url or known_to_judges else "game"
-
-
-def _runs(trainer_dir: Path) -> "list[RunRecord]":
-    """Runs of the pipeline, newest first."""
+def pipeline_runs(trainer_dir: Path) -> "list[RunRecord]":
+    """Runs of the pipeline on disk, newest first."""
     if not (trainer_dir / "runs").exists():
         return []
     # Imported late, to keep the trainer's imports out of the first start-up.
     from rlaif.trainer.run_folder.record import list_runs
 
     return [run for run in list_runs(trainer_dir) if run.mode not in ("evaluation", "quest")]
+
+
+def check_game(data_dir: Path, runs: "Sequence[RunRecord]", game: str) -> None:
+    """Check that the newest run is of this game: labels and reward models belong to all runs.
+
+    Raises:
+        OtherGameError: It is of another one.
+    """
+    known = runs[0].game if runs else None
+    if known not in (game, None):
+        raise OtherGameError(
+            f"{data_dir} has runs of {known}, whose reward models would be used for {game}: choose "
+            "another data directory with --data-dir (make demo DATA_DIR=…)"
+        )
+
+
+def default_rewards(
+    runs: "Sequence[RunRecord]", run_id: str | None, rom: Path | None, llm_base_url: str | None
+) -> str:
+    """Name of the rewards of a demo whose user chose none.
+
+    Args:
+        runs: Those of the data directory, newest first.
+        run_id: Run whose rewards the demo keeps; if there is none with this id, the newest run, so
+            that a new control has the same ones.
+        rom: None for the built-in cartridge.
+        llm_base_url: None for the mock LLM, whose expert knows the built-in cartridge and generated
+            worlds only.
+    """
+    if runs:
+        run = next((each for each in runs if each.run_id == run_id), runs[0])
+        known = json.loads(run.settings).get("reward_preset")
+        return "judges" if known in ("judges", "novelty") else "game"
+    known_to_judges = rom is None or (rom.parent / "world.json").exists()
+    return "judges" if llm_base_url or known_to_judges else "game"

@@ -14,7 +14,7 @@ import httpx
 from rlaif.local.administrator import administered
 from rlaif.local.child import STOP_SECONDS, ChildSpec
 from rlaif.local.places import HOST, DataDirectory, PortBusyError, Ports, Secrets
-from rlaif.local.rewards import REWARDS, default_rewards
+from rlaif.local.rewards import REWARDS
 from rlaif.servers.identities import ADMIN, IDENTITIES, nats_users
 from rlaif.servers.nats_server import NatsServerRecipe, find_nats_server
 from rlaif.servers.seaweedfs import (
@@ -86,13 +86,17 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a user; None means a default: built-in cartridge, any port, mock LLM."""
+    """Options of a user; None means a default: built-in cartridge, any port, mock LLM.
+
+    The environment overrides `default_rewards`, and `rewards` the environment.
+    """
 
     data_dir: Path
     rom_path: Path | None = None
     hud_port: int | None = None
     llm_base_url: str | None = None
     rewards: str | None = None
+    default_rewards: str = "judges"
 
 
 @dataclass(frozen=True)
@@ -202,16 +206,15 @@ def _seaweed_ports(reserved: Ports) -> SeaweedPorts:
 
 
 def _shared_environment(secrets: Secrets, options: Options, urls: dict[str, str]) -> dict[str, str]:
-    trainer_dir, run_id = options.data_dir / "trainer", os.environ.get("TRAINER_RUN_ID")
-    default = default_rewards(trainer_dir, run_id, options.rom_path, options.llm_base_url)
-    environment = REWARDS[default] | dict(os.environ) | REWARDS.get(options.rewards or "", {})
+    chosen = REWARDS[options.rewards] if options.rewards else {}
+    environment = REWARDS[options.default_rewards] | dict(os.environ) | chosen
     environment |= {
         "NATS_MANAGE_STREAMS": "false",
         "RLAIF_API_TOKEN": secrets.api_token,
         "LLM_BASE_URL": options.llm_base_url or urls["mock-llm"],
         "HUD_JUDGE_URL": urls["judge"],
         "HUD_REWARD_MODEL_URL": urls["reward-model"],
-        "TRAINER_DATA_DIR": str(trainer_dir),
+        "TRAINER_DATA_DIR": str(options.data_dir / "trainer"),
         "WORLDS_DIR": str(options.data_dir / WORLDS),
         "PYTHONUNBUFFERED": "1",
         "PYTHONUTF8": "1",  # encoding of the logs, in any locale

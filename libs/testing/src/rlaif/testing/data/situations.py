@@ -43,7 +43,7 @@ class SavedMoment:
 
 def load_moments(path: Path) -> list[SavedMoment]:
     """Read the states of a file, in file order."""
-    return [SavedMoment(**reported) for reported in json.loads(path.read_text(encoding="utf-8"))]
+    return [SavedMoment(**saved) for saved in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def states_of(

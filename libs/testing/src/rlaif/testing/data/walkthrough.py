@@ -67,8 +67,8 @@ def walkthrough(inputs: Path) -> Iterator[Look]:
 def look(emulator: Emulator, frame: int, action: Action, words: GameWords) -> Look:
     """The current state of the game after `frame` frames, with `action` held."""
     ram = read_blocks(emulator)
-    reported = json.loads(json.dumps(describe(decode(ram), words)))
-    return Look(frame, action.name, reported, encode(ram))
+    described = json.loads(json.dumps(describe(decode(ram), words)))
+    return Look(frame, action.name, described, encode(ram))
 
 
 def records(looks: Sequence[Look]) -> list[StateRecord]:

@@ -209,8 +209,8 @@ class Stage:
 
     async def loaded(self, version: int | None, step: int, *, at: datetime | None = None) -> None:
         """Publish a model load, for the history."""
-        reported = {"run_id": self._run_id, "at": at or _now()}
-        event = run_loaded(version, step).model_copy(update=reported)
+        changes = {"run_id": self._run_id, "at": at or _now()}
+        event = run_loaded(version, step).model_copy(update=changes)
         await self._bus.publisher("trainer").publish(event)
 
     async def load(self, version: int, step: int) -> None:
@@ -333,8 +333,8 @@ class Stage:
             "steps": 43,
             "latency_seconds": 1.84,
         }
-        reported = {"at": _now(), "run_id": self._run_id, **plan, **values}
-        await self._send(PlayerCall.model_validate(reported))
+        call = {"at": _now(), "run_id": self._run_id, **plan, **values}
+        await self._send(PlayerCall.model_validate(call))
 
     async def search(self, finds: int = len(_FINDS), **changes: Any) -> None:
         """The trainer reports what its search found, with the tree of its first finds."""
@@ -377,17 +377,17 @@ class Stage:
             for place, (first, last) in enumerate(pairwise(marks))
             if last is not None
         )
-        reported = curriculum_report(
+        report = curriculum_report(
             "backward", segments, power_on_share=0.08, demonstrations=5, whole_tries=40,
             whole_success=0.35,
         )  # fmt: skip
-        values = {"at": _now(), "run_id": self._run_id, **dict(reported)}
+        values = {"at": _now(), "run_id": self._run_id, **dict(report)}
         await self._send(CurriculumProgress.model_validate({**values, **changes}))
 
     async def world(self, rooms: int = len(SEEDLING_ROOMS), **changes: Any) -> None:
         """The trainer reports this many rooms of Seedling Vale, with invented counts."""
         step = self.curve[-1][0] if self.curve else 90_000
-        reported = tuple(
+        seen = tuple(
             RoomSeen(
                 group=group,
                 room=room,
@@ -411,7 +411,7 @@ class Stage:
             )
             for number, ((group, room), name) in enumerate(SEEDLING_ROOMS.items())
         )[:rooms]
-        values = {"at": _now(), "run_id": self._run_id, "rooms": reported}
+        values = {"at": _now(), "run_id": self._run_id, "rooms": seen}
         await self._send(WorldProgress.model_validate({**values, **changes}))
 
     async def environments(self, *, silent: dict[int, float] | None = None, **changes: Any) -> None:

@@ -143,10 +143,10 @@ class AskingPlanner:
             MissingReplyError: It was not accepted, or not answered within 30 s.
         """
         self._asked += 1
-        reported = brief(ram, self._words)
+        briefing = brief(ram, self._words)
         situation = f"{moment.name}/{self._asked}"
         question = PlannerQuestion(
-            0, moment.mode, kind, situation, reported, asked_step=self._asked
+            0, moment.mode, kind, situation, briefing, asked_step=self._asked
         )
         if not self._planner.ask(question):
             raise MissingReplyError(f"{moment.name}: the question was not taken")

@@ -37,6 +37,10 @@ class _Tracker:
         origin = self._record.provenance
         return origin.settings if origin else {}
 
+    def _resume(self, step: int, reached: int) -> None:
+        """Rows up to the last reported step are known; without a crash, one at `step` is new."""
+        self._reached = reached if reached > step else step - 1
+
     def _new(self, rows: Sequence[Row]) -> list[Row]:
         return [row for row in rows if row.get(STEP, -1) > self._reached]
 
@@ -45,7 +49,7 @@ class _Wandb(_Tracker):
     def begin(self, step: int, reached: int) -> None:
         import wandb
 
-        self._reached = reached if reached > step else step - 1
+        self._resume(step, reached)
         chosen = {"WANDB_MODE", "WANDB_API_KEY"} & os.environ.keys()
         self._run = wandb.init(
             id=self._record.run_id,
@@ -74,7 +78,7 @@ class _MlFlow(_Tracker):
         from mlflow import MlflowClient
         from mlflow.entities import Param
 
-        self._reached = reached if reached > step else step - 1
+        self._resume(step, reached)
         os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # needs no database
         here = (self._directory.parents[1] / "mlruns").resolve().as_uri()
         self._client = MlflowClient(os.environ.get("MLFLOW_TRACKING_URI", here))

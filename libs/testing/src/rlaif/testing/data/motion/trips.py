@@ -47,8 +47,8 @@ class Trip:
         if self.hearts_lost:
             return "hurt"
         if least is None:
-            reported = self.choice.cause == "unreachable"
-            return "refused" if reported and not self.steps else "walked for nothing"
+            known = self.choice.cause == "unreachable"
+            return "refused" if known and not self.steps else "walked for nothing"
         if self.choice.status != "done":
             return f"not reached: {self.choice.cause}"
         there = self.room != entry.room if tile in truth.doors else self.at in truth.goal(tile)
