@@ -165,16 +165,28 @@ async def test_a_connection_is_used_again_after_a_call_that_ended_well(server, c
         assert fresh is not first
 
 
+WHEN = "Wed, 21 Oct 2026 07:28:00 GMT"
+
+
 @pytest.mark.parametrize(
-    "value", ["²", "-1", "soon", "", "1e9", "٣", "Wed, 21 Oct 2026 07:28:00 GMT"]
+    ("value", "date", "seconds"),
+    [
+        *((value, WHEN, None) for value in ("²", "-1", "nan", "soon", "")),
+        (WHEN, "", None),
+        (WHEN, WHEN.replace("28:00", "27:30"), 30.0),
+        ("7.5", "", 7.5),
+        ("1e9", "", 600.0),
+    ],
 )
-async def test_a_wish_for_a_pause_that_is_no_number_is_left_aside(connections, value):
-    head = f"HTTP/1.1 429 Too Many\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n"
+async def test_a_pause_is_a_number_or_a_date_by_the_clock_of_the_server(
+    connections, value, date, seconds
+):
+    head = f"HTTP/1.1 429 No\r\nRetry-After: {value}\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n"
     encoded = head.encode("latin-1") if value.isascii() or value == "²" else head.encode()
     async with _raw_server(encoded) as url:
         with pytest.raises(ThrottledError) as raised:
             await OpenAiModel(connections, url, TIMES).complete(REQUEST)
-    assert raised.value.retry_after is None
+    assert raised.value.retry_after == seconds
 
 
 async def test_a_key_that_a_server_repeats_is_masked(connections: Connections) -> None:

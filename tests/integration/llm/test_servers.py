@@ -37,9 +37,13 @@ REQUEST = CompletionRequest(
 
 @dataclass
 class Server:
-    """A server that answers at `path` and refuses as `refuses` says: (status, text) or None."""
+    """A server that answers at `path` and refuses as `refuses` says: (status, text) or None.
+
+    It lists its `models`, or those that are `listed`; without any, it has no list.
+    """
 
     models: tuple[str, ...] = ("qwen25-7b",)
+    listed: tuple[str, ...] | None = None
     path: str = "/v1"
     query: str = ""
     refuses: Callable[[dict[str, Any]], tuple[int, str] | None] = lambda body: None
@@ -52,9 +56,10 @@ class Server:
 
         @app.get("/{path:path}")
         async def models(path: str, request: Request) -> Response:
-            if f"/{path}" != f"{self.path}/models":
+            names = self.models if self.listed is None else self.listed
+            if f"/{path}" != f"{self.path}/models" or not names:
                 return Response(status_code=404)
-            data = [{"id": name, "object": "model"} for name in self.models]
+            data = [{"id": name, "object": "model"} for name in names]
             return Response(json.dumps({"object": "list", "data": data}))
 
         @app.post("/{path:path}")
@@ -125,6 +130,13 @@ async def test_of_several_models_the_configured_one_is_taken() -> None:
     answer = await _asked(server)
     assert (answer.text, answer.model) == (GOOD, None)
     assert server.bodies[-1]["model"] == "qwen25-7b"
+
+
+@pytest.mark.parametrize("listed", [(), ("gpt-4o", "gpt-4.1")])
+async def test_a_model_that_the_server_does_not_list_is_asked_for_at_its_base(listed):
+    """Azure lists models and takes deployments; Anthropic lists them for another header only."""
+    answer = await _asked(Server(listed=listed))
+    assert (answer.text, answer.model) == (GOOD, None)
 
 
 async def test_several_models_without_the_configured_one_are_listed() -> None:

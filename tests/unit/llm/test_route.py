@@ -202,6 +202,16 @@ async def test_a_call_that_tries_a_resting_route_is_not_waited_for_long(clock, r
     await made.close()
 
 
+async def test_a_call_that_tries_a_slow_route_gets_the_time_of_its_slowest_answer(route):
+    model = Hangs()
+    made = route(model, attempts=1, pause_seconds=0, trial_seconds=0.01)
+    made.stats.latencies.append(0.1)
+    made.limiter.rest(0.0, 0.0)  # as a 429 of a route that answers
+    with pytest.raises(CallTimeoutError, match=r"no answer in 0\.1 s"):
+        await made.complete(REQUEST)
+    await made.close()
+
+
 async def test_a_slow_route_is_distinguished_from_a_dead_one_by_its_late_answer(clock, route):
     model = Hangs()
     made = route(model, attempts=1, least_seconds=0.01, failures=1, pause_seconds=30)

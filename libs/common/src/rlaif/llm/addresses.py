@@ -9,26 +9,28 @@ from urllib.parse import urlsplit, urlunsplit
 from rlaif.network.addresses import is_own_address
 
 _VERSION = re.compile(r"v\d+(?:alpha|beta)?\d*")
+_CHAT = "/chat/completions"
 
 
 def endpoint(url: str, name: str = "chat/completions") -> str:
     """The URL of an endpoint; `url` may end with `/v1`, be a chat endpoint, or have a query."""
     parts = urlsplit(url)
-    path = parts.path.rstrip("/").removesuffix("/chat/completions")
-    if not _is_versioned(path):
-        path += "/v1"
-    return urlunsplit(parts._replace(path=f"{path}/{name}"))
+    path = parts.path.rstrip("/")
+    base = path.removesuffix(_CHAT)
+    # A chat endpoint is used as it is: some servers have no version in it.
+    version = "/v1" if base == path and not _is_versioned(path) else ""
+    return urlunsplit(parts._replace(path=f"{base}{version}/{name}"))
 
 
 def routed(base: str, route: str) -> tuple[str, str | None]:
     """(URL of a route of a gateway, its base URL as fallback for a server without routes).
 
-    A base URL with a query, or with a version before its end, has no routes.
+    A chat endpoint, and a base URL with a query or a version before its end, have no routes.
     """
     parts = urlsplit(base)
     path = parts.path.rstrip("/")
     plain = path.removesuffix("/v1")
-    if parts.query or _is_versioned(plain):
+    if parts.query or path.endswith(_CHAT) or _is_versioned(plain):
         return base, None
     return urlunsplit(parts._replace(path=plain + route)), base
 

@@ -8,11 +8,13 @@ worked is reused.
 import asyncio
 import importlib.util
 import logging
+import math
 import ssl
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -203,17 +205,23 @@ class OpenAiModel:
     async def _discovered(
         self, server: _Server, request: CompletionRequest, error: ModelError
     ) -> _Server | None:
-        """The URL and model listed by the server itself; None if they are not new."""
+        """The URL and model listed by the server itself; None if they are not new.
+
+        A list can be incomplete: at a new URL, the configured name is tried first.
+        """
         url, names = await self.listed()
+        asked, model = server.model or request.model, server.model
         if not names:
-            return None
-        asked = server.model or request.model
-        if asked not in names and len(names) > 1:
+            # Some servers list no models, or only with another key.
+            url = self._urls[-1] if error.status in (404, 405) else server.url
+        elif len(names) == 1 and asked not in names:
+            model = names[0]
+        elif asked not in names and url == server.url:
             listed = ", ".join(names[:_MAX_LISTED_MODELS])
             raise RefusedError(
                 f"{error}; {request.model} is not one of its {len(names)} models: {listed}", 404
             ) from error
-        found = replace(server, url=url, model=server.model if asked in names else names[0])
+        found = replace(server, url=url, model=model)
         return found if found != server else None
 
     async def listed(self) -> tuple[str, list[str]]:
@@ -261,7 +269,7 @@ class OpenAiModel:
         if key := self._connections.key:
             # Some servers repeat a rejected key in their message, which is published.
             body = body.replace(key.encode(), "…".encode())
-        retry_after = _seconds(headers.get("retry-after"))
+        retry_after = _retry_after(headers)
         if 300 <= status < 400:
             raise failure(status, "redirects are not followed: configure the final address")
         if status >= 300:
@@ -294,9 +302,14 @@ def _path(url: str) -> str:
     return urlsplit(url).path or "/"
 
 
-def _seconds(value: str | None) -> float | None:
-    """Seconds of a Retry-After header; its date form is ignored, as clocks may differ."""
-    # `isdigit` alone also accepts digits that `float` does not, such as "²".
-    if value is None or not (value.strip().isascii() and value.strip().isdigit()):
-        return None
-    return min(float(value), _RETRY_AFTER_CAP)
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds of a Retry-After header; its date form is relative to the server's own clock."""
+    value = headers.get("retry-after", "")
+    seconds = math.nan
+    with suppress(ValueError, TypeError, LookupError):
+        if value[-1:].isalpha():
+            until, now = (parsedate_to_datetime(text) for text in (value, headers["date"]))
+            seconds = (until - now).total_seconds()
+        else:
+            seconds = float(value)
+    return min(seconds, _RETRY_AFTER_CAP) if seconds >= 0 else None

@@ -49,8 +49,8 @@ class RouteLimits:
         burst: Maximum calls that may start at once after idle time.
         total_seconds: Timeout of one call. Once there are answers, a call gets four times the
             slowest of the last 20, at least `least_seconds`.
-        trial_seconds: Timeout of a trial call after a rest. Short, because each timeout delays the
-            recovery; a late answer counts nevertheless.
+        trial_seconds: Timeout of a trial call after a rest, if no recent answer took longer.
+            Short, because each timeout delays the recovery; a late answer counts nevertheless.
         attempts: Maximum attempts of one call.
         retry_seconds: Pause before the second attempt; doubles, with jitter.
         max_retry_seconds: Longest pause before an attempt; fail if the server asks for more.
@@ -297,7 +297,8 @@ class Route:
         task = asyncio.ensure_future(self._model.complete(call.request))
         deadline = self.deadline(call.total_seconds)
         if self.limiter.open:
-            deadline = min(deadline, self._limits.trial_seconds)
+            slowest = self.stats.slowest_seconds() or 0.0
+            deadline = min(deadline, max(self._limits.trial_seconds, slowest))
         try:
             await asyncio.wait({task}, timeout=deadline)
         except asyncio.CancelledError:

@@ -17,7 +17,8 @@ from rlaif.contracts.judging.scores import ScoreRecord
 from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
-from rlaif.judge.served_models import with_served_models
+from rlaif.judge.rubric.judges import Judge
+from rlaif.judge.served_models import served_judges
 from rlaif.judge.settings import JudgeSettings
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
@@ -35,21 +36,22 @@ CONSUMER = "judge"
 
 def create_service(settings: JudgeSettings) -> FastAPI:
     """Build the app with the models that the servers have."""
-    return create_app(asyncio.run(with_served_models(settings)))
+    return create_app(settings, judges=asyncio.run(served_judges(settings)))
 
 
 def create_app(
     settings: JudgeSettings,
     *,
+    judges: tuple[Judge, ...] | None = None,
     store: ObjectStore | None = None,
     models: ObjectStore | None = None,
 ) -> FastAPI:
     """Build the app; its lifespan starts the worker last and stops it first.
 
-    `store` and `models` replace the buckets of the settings.
+    `judges`, `store` and `models` replace the judges and the buckets of the settings.
     """
     metrics, readiness = ServiceMetrics("judge"), Readiness()
-    parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges))
+    parts = build_parts(settings, lambda known: JudgeMetrics(metrics, known), judges=judges)
     credentials = S3Credentials.of(settings)
 
     def start(episodes: ObjectStore, bus: Bus) -> DurableWorker:

@@ -36,7 +36,7 @@ from rlaif.files.options import finite, whole
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.parts import build_parts
 from rlaif.judge.scoring.scores import CorruptScoreError, read_score
-from rlaif.judge.served_models import with_served_models
+from rlaif.judge.served_models import served_judges
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.trust.statistics import CriterionStatistics, Statistics
 from rlaif.service.cli import InvalidSettingsError, StartupError, load_settings
@@ -108,8 +108,10 @@ async def evaluate_epoch(
     # Nothing depends on this pass, so it waits for judges instead of scoring without them.
     deadline = task.deadline_seconds
     patience = dict.fromkeys(("patience_refused_seconds", "patience_outage_seconds"), deadline)
-    settings = (await with_served_models(settings)).model_copy(update=patience)
-    parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges), name="evaluator")
+    judges, settings = await served_judges(settings), settings.model_copy(update=patience)
+    parts = build_parts(
+        settings, lambda known: JudgeMetrics(metrics, known), judges=judges, name="evaluator"
+    )
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.close)
         await stack.enter_async_context(parts.probing(at_start=False))

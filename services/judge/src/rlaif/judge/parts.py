@@ -119,17 +119,19 @@ def build_parts(
     settings: JudgeSettings,
     make_metrics: Callable[[tuple[Judge, ...]], JudgeMetrics],
     *,
+    judges: tuple[Judge, ...] | None = None,
     name: str = "judge",
 ) -> JudgeParts:
     """Build all parts without opening connections.
 
-    `name` distinguishes processes on one machine with the same port.
+    `judges` replace those of the settings. `name` distinguishes processes on one machine with the
+    same port.
 
     Raises:
         StartupError: The panel file, a URL, the CA file or the length of a prompt is invalid.
     """
     use_worlds(settings.worlds_dir)
-    judges, tokens = judges_of(settings), settings.voting.answer_tokens
+    judges, tokens = judges or judges_of(settings), settings.voting.answer_tokens
     check_prompt_lengths(judges, tokens)
     urls = [url for url, _ in judge_urls(settings, judges).values()]
     connections = open_connections(settings, urls)

@@ -10,6 +10,7 @@ import logging
 
 from rlaif.judge.parts import judges_of
 from rlaif.judge.routes import judge_urls, open_connections
+from rlaif.judge.rubric.judges import Judge, with_models
 from rlaif.judge.settings import JudgeSettings
 from rlaif.llm.openai import OpenAiModel
 
@@ -18,30 +19,30 @@ logger = logging.getLogger(__name__)
 _SECONDS = 5.0
 
 
-async def with_served_models(settings: JudgeSettings) -> JudgeSettings:
-    """The settings with the name of each server's only model, if it is reached within 5 s.
+async def served_judges(settings: JudgeSettings) -> tuple[Judge, ...]:
+    """The judges of the settings with each server's only model, if it is reached within 5 s.
 
-    A panel file and LLM_USE_DIRECT name their models themselves.
+    LLM_USE_DIRECT names the models of its servers itself.
 
     Raises:
-        StartupError: A URL, the key or the CA file is invalid.
+        StartupError: The panel file, a URL, the key or the CA file is invalid.
     """
-    if settings.panel_file is not None or settings.llm_use_direct:
-        return settings
-    urls = judge_urls(settings, judges_of(settings))
-    found: dict[str, str] = {}
+    judges = judges_of(settings)
+    if settings.llm_use_direct:
+        return judges
+    urls, found = judge_urls(settings, judges), dict[str, str]()
 
     async def read(name: str, url: str, base: str | None) -> None:
         _, names = await OpenAiModel(connections, url, settings.calls, base=base).listed()
         if len(names) == 1:
-            found[f"{name}_model"] = names[0]
+            found[name] = names[0]
 
     async with open_connections(settings, [url for url, _ in urls.values()]) as connections:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_SECONDS), asyncio.TaskGroup() as group:
                 for name, (url, base) in urls.items():
                     group.create_task(read(name, url, base))
-    served = settings.model_copy(update=found)
-    if served != settings:
+    served = with_models(judges, found)
+    if served != judges:
         logger.info("models of the servers: %s", found)
     return served

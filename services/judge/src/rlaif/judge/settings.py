@@ -88,7 +88,7 @@ class JudgeSettings(ServiceSettings):
     panel_file: Path | None = Field(
         default=None,
         description="JSON file that defines the judges (models, routes, prompts, rubric) and "
-        "replaces the built-in ones.",
+        "replaces the built-in ones; JUDGE_STATE_MODEL and the others then have no effect.",
     )
     state_model: str = Field(default="qwen25-7b", description="Model name of the state judge.")
     puzzle_model: str = Field(default="qwen25-32b", description="Model name of the puzzle judge.")
