@@ -11,7 +11,9 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.models import OpenAPI
 from fastapi.responses import StreamingResponse
 
+from rlaif.service.app import FORWARDED
 from rlaif.service.health import Readiness
+from rlaif.service.paging import Paging
 from rlaif.tracing.spans import current_trace_id
 
 Build = Callable[..., FastAPI]
@@ -26,6 +28,15 @@ def router() -> APIRouter:
     async def thing(id: int) -> dict[str, str | None]:
         return {"trace_id": current_trace_id()}
 
+    @router.get("/things", summary="Things")
+    async def things(paging: Paging, order: str = "") -> None: ...
+
+    @router.get("/page", include_in_schema=False)
+    async def page() -> None: ...
+
+    @router.get("/elsewhere", openapi_extra={FORWARDED: "another"})
+    async def elsewhere() -> None: ...
+
     @router.post("/things", summary="Another thing")
     async def make() -> None: ...
 
@@ -34,6 +45,41 @@ def router() -> APIRouter:
         raise RuntimeError("the secret cause")
 
     return router
+
+
+@pytest.mark.parametrize(
+    ("query", "pointers", "advice"),
+    [
+        ("limt=5", ["/limt"], "limit"),
+        ("limit=5&Order=x&cursr=", ["/Order", "/cursr"], "order"),
+    ],
+)
+async def test_unknown_query_parameters_are_rejected(
+    build: Build, client: Client, router: APIRouter, query: str, pointers: list[str], advice: str
+) -> None:
+    async with client(build(router)) as http:
+        answer = await http.get(f"/api/v1/things?{query}")
+        known = await http.get("/api/v1/things?limit=5&order=x")
+    assert (answer.status_code, known.status_code) == (422, 200)
+    assert answer.json()["type"] == "/problems/invalid-request"
+    assert {each["location"] for each in answer.json()["errors"]} == {"query"}
+    assert [each["pointer"] for each in answer.json()["errors"]] == pointers
+    assert f"did you mean {advice}?" in answer.json()["errors"][0]["detail"]
+
+
+async def test_a_route_without_parameters_accepts_none(
+    build: Build, client: Client, router: APIRouter
+) -> None:
+    async with client(build(router)) as http:
+        assert (await http.get("/api/v1/things/1?limit=5")).status_code == 422
+
+
+@pytest.mark.parametrize("path", ["page", "elsewhere"])
+async def test_pages_and_forwarded_requests_may_have_any_parameter(
+    build: Build, client: Client, router: APIRouter, path: str
+) -> None:
+    async with client(build(router)) as http:
+        assert (await http.get(f"/api/v1/{path}?run=1")).status_code == 200
 
 
 async def test_readiness_follows_the_checks_and_the_stop(build: Build, client: Client) -> None:

@@ -9,17 +9,22 @@
 """
 
 from collections.abc import Mapping, Sequence, Set
+from difflib import get_close_matches
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Response
+from fastapi import APIRouter, Depends, FastAPI, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection
 from starlette.types import Lifespan
 
 from rlaif.contracts.catalog import CATALOG
@@ -117,9 +122,42 @@ def build_app(
     install_problem_handlers(app)
     app.include_router(_operations(report, readiness, metrics))
     for router in routers:
-        app.include_router(router)
+        app.include_router(router, dependencies=[Depends(only_known_parameters)])
     _add_docs(app)
     return app
+
+
+FORWARDED = "x-forwarded-to"
+"""OpenAPI extension of a route whose parameters another service checks."""
+
+
+def only_known_parameters(connection: HTTPConnection) -> None:
+    """FastAPI dependency that rejects query parameters that a documented route does not have."""
+    route = connection.scope["route"]
+    documented = isinstance(route, APIRoute) and route.include_in_schema
+    if not documented or FORWARDED in (route.openapi_extra or {}):
+        return
+    known = sorted(_query_parameters(route.dependant))
+    unknown = [name for name in connection.query_params if name not in known]
+    if unknown:
+        raise RequestValidationError(
+            [
+                {"type": "extra_forbidden", "loc": ("query", name), "msg": _advice(name, known)}
+                for name in unknown
+            ]
+        )
+
+
+def _query_parameters(dependant: Dependant) -> set[str]:
+    own = {field.alias for field in dependant.query_params}
+    return own.union(*map(_query_parameters, dependant.dependencies))
+
+
+def _advice(name: str, known: Sequence[str]) -> str:
+    closest = get_close_matches(name, known, n=1, cutoff=0)
+    if not closest:
+        return "unknown parameter: this route has no query parameters"
+    return f"unknown parameter: did you mean {closest[0]}? Known: {', '.join(known)}"
 
 
 def version_report(name: str, writes: Mapping[str, type[Contract]]) -> VersionReport:

@@ -16,6 +16,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
 from rlaif.network.addresses import without_credentials
+from rlaif.service.app import FORWARDED
 from rlaif.service.peers import peer_client
 from rlaif.service.problems import MEDIA_TYPE, Problem, ProblemDocument
 from rlaif.tracing.spans import current_traceparent
@@ -97,7 +98,7 @@ class Upstream:
             client.stream(
                 request.method,
                 f"{self._base}{path}",
-                params=dict(request.query_params) or None,
+                params=request.query_params.multi_items() or None,
                 content=body or None,
                 headers=_headers_of(request),
             ) as answer,
@@ -143,6 +144,7 @@ def forwarding_router(
             methods=[method],
             summary=f"Answered by the {service.name} service",
             openapi_extra={
+                FORWARDED: service.name,
                 "parameters": [
                     {
                         "name": name,
