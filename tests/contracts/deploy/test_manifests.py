@@ -119,6 +119,14 @@ def test_without_one_line_an_overlay_trains_in_the_trainer_s_pod(tmp_path, rende
     }
 
 
+def test_a_trainer_beside_queued_jobs_starts_no_run_in_its_small_pod(rendered):
+    container = container_of_trainer(rendered["overlays/prod"])
+    values = {each["name"]: each.get("value") for each in container["env"]}
+    assert (values["TRAINER_RUN_ON"], values["TRAINER_AUTOSTART"]) == ("none", "false")
+    for job in ("pipeline", "epoch", "evaluation"):
+        assert "TRAINER_RUN_ON" not in str(of_kind(rendered[f"jobs/prod/{job}"], "RayJob"))
+
+
 def container_of_trainer(stream: list[Manifest]) -> dict[str, Any]:
     (trainer,) = [e for e in of_kind(stream, "Deployment") if e["metadata"]["name"] == "trainer"]
     (container,) = trainer["spec"]["template"]["spec"]["containers"]

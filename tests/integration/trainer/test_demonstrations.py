@@ -192,7 +192,9 @@ def test_an_action_set_without_macros_gets_walks_and_buttons(
     assert other.states[-1].ram_sha256 == made.whole.states[-1].ram_sha256
     assert other.length > made.whole.length
     assert (other.decisions >= BUTTON.stop).any()
-    with pytest.raises(library.DemonstrationsError, match="actions buttons, this run has macros"):
+    with pytest.raises(
+        library.DemonstrationsError, match="actions buttons, not macros: give their action set"
+    ):
         library.read(tmp_path / "found", IDENTITY)
 
 

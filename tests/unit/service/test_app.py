@@ -50,7 +50,7 @@ def router() -> APIRouter:
 @pytest.mark.parametrize(
     ("query", "pointers", "advice"),
     [
-        ("limt=5", ["/limt"], "limit"),
+        ("limits=5", ["/limits"], "limit"),
         ("limit=5&Order=x&cursr=", ["/Order", "/cursr"], "order"),
     ],
 )

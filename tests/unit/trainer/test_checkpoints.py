@@ -1,11 +1,13 @@
 """Checkpoints on disk and in a store: whole or not there, pruned, brought back."""
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import BINARY, StoreUnavailableError
@@ -17,10 +19,13 @@ from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, record_pat
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.service.runs import store as checkpoint_store
 from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 RUN = "r-1"
+
+Start = Callable[[TrainerSettings], Awaitable[RunRecord]]
 
 
 @pytest.fixture
@@ -47,10 +52,10 @@ def save(
     (partial / checkpoints.POLICY).write_bytes(content)
     (partial / checkpoints.SEARCH).write_bytes(b"abc")
     counters = checkpoints.Counters(iteration=iteration, env_steps=10 * iteration)
+    known = {"rom_sha256": "ab" * 32, "hidden": 256} | more
     manifest = checkpoints.Manifest(
-        run_id=RUN, attempt=attempt, created_at=NOW, counters=counters, hidden=256,
-        rom_sha256="ab" * 32, record=record, **more,
-    )  # fmt: skip
+        run_id=RUN, attempt=attempt, created_at=NOW, counters=counters, record=record, **known
+    )
     return checkpoints.commit(partial, manifest)[0]
 
 
@@ -199,3 +204,51 @@ async def test_a_run_fetches_the_checkpoint_that_it_names(
     with pytest.raises(WrongSettingsError):  # it is of another game, so that no process starts
         await RunManager(settings, ServiceMetrics("trainer")).start()
     assert checkpoints.find(other, name).name == "iteration_00000001"
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Start:
+    """Starts the run without a process; returns its record."""
+
+    async def no_process(*_: object) -> int:
+        return 0
+
+    monkeypatch.setattr(RunSupervisor, "_run_process", no_process)
+
+    async def start(settings: TrainerSettings) -> RunRecord:
+        runs = RunManager(settings, ServiceMetrics("trainer"))
+        await (await runs.start(RUN)).wait()
+        return RunRecord.read(record_path(settings.data_dir, RUN))
+
+    return start
+
+
+@pytest.mark.parametrize("saved", [False, True])
+async def test_machines_that_were_lost_before_a_checkpoint_share_no_attempt(
+    data_dir: Path, store: FileStore, tmp_path: Path, start: Start, saved: bool
+):
+    """A RayJob that loses its head is retried on an empty disk; ids contain the attempt."""
+    if saved:
+        rom = load_cartridge().sha256
+        checkpoint_store.upload(store, save(data_dir, 7, attempt=4, rom_sha256=rom))
+    attempts = []
+    for machine in ("first", "second", "third"):
+        settings = {"data_dir": tmp_path / machine, "models_store": store.url}
+        attempts.append((await start(TrainerSettings.model_validate(settings))).attempts)
+    assert attempts == ([1000, 2000, 3000] if saved else [0, 1000, 2000])
+    assert checkpoint_store.claim_attempts(store, "another") == 0
+
+
+async def test_a_ray_job_resumes_without_the_checkpoint_that_its_policy_began_with(
+    data_dir: Path, store: FileStore, tmp_path: Path, start: Start
+):
+    """Its own checkpoints are in the models store, not on the service's disk."""
+    settings = TrainerSettings.model_validate(
+        {"data_dir": tmp_path / "service", "models_store": store.url, "run_on": "ray-job"}
+        | {"ray_address": "http://head:8265", "checkpoint": "deleted/iteration_00000003"}
+    )
+    begin_attempt(settings.data_dir, RUN, settings, NOW)
+    with pytest.raises(WrongSettingsError):
+        await start(settings)
+    checkpoint_store.upload(store, save(data_dir, 1, rom_sha256=load_cartridge().sha256))
+    assert (await start(settings)).attempts == 1

@@ -97,6 +97,10 @@ def test_a_curriculum_that_cannot_be_followed_is_reported(
     assert text in wrong(tmp_path, curriculum_path=tmp_path / "found", **values)
 
 
+def test_a_service_beside_jobs_starts_no_run_and_says_how_to_start_a_job(tmp_path: Path):
+    assert "oc create -k deploy/jobs/" in wrong(tmp_path, run_on="none")
+
+
 def test_demonstrations_of_a_ray_job_lie_on_the_clusters_head(tmp_path: Path):
     values = {
         "curriculum_path": tmp_path / "found", "actions": "macros",

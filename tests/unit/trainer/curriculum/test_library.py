@@ -63,5 +63,5 @@ def test_demonstrations_of_another_game_or_action_set_are_rejected(
 ) -> None:
     library.write(tmp_path, [made()], IDENTITY)
     other = GameSettings(actions="macros").model_copy(update=changed)
-    with pytest.raises(library.DemonstrationsError, match=f"have {name}.*, this run has"):
+    with pytest.raises(library.DemonstrationsError, match=f"have {name}.*, not"):
         library.read(tmp_path, library.identity_of(other))

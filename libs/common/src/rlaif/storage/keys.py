@@ -166,6 +166,12 @@ def run_checkpoint(run_id: str, folder: str, name: str) -> str:
     return f"{run_checkpoints(run_id)}{folder}/{name}"
 
 
+def run_attempts(run_id: str, first: int | None = None) -> str:
+    """The claim of a machine to a run's attempts from `first`; without it, the prefix of all."""
+    prefix = f"{run_checkpoints(run_id)}attempts/"
+    return prefix if first is None else f"{prefix}{first}.json"
+
+
 def evaluations(run_id: str) -> str:
     """Prefix of the evaluations of a run."""
     return f"evaluations/{run_id}/"

@@ -98,7 +98,7 @@ class Upstream:
             client.stream(
                 request.method,
                 f"{self._base}{path}",
-                params=request.query_params.multi_items() or None,
+                params=str(request.query_params) or None,
                 content=body or None,
                 headers=_headers_of(request),
             ) as answer,
@@ -154,7 +154,7 @@ def forwarding_router(
                         "schema": {"type": "string"},
                     }
                     for name in re.findall(r"\{(\w+)\}", path)
-                ]
+                ],
             },
         )
     return router

@@ -85,6 +85,12 @@ def check(
     Raises:
         WrongSettingsError: The run cannot start with these settings.
     """
+    if settings.run_on == "none":
+        raise WrongSettingsError(
+            "TRAINER_RUN_ON is none, so this service starts no run. Start a job: oc create -k "
+            "deploy/jobs/ENVIRONMENT/pipeline -l app.kubernetes.io/component=training-job "
+            "(docs/cluster.md, Train)"
+        )
     own = resumed is not None and settings.mode != "evaluation"
     path = resumed if own else _named_checkpoint(settings)
     manifest, name = None, ""

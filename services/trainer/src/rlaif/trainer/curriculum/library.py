@@ -27,6 +27,11 @@ _FILE = "demonstrations.npz.zst"
 _MAX_BYTES = 1 << 30
 """Limit of the unpacked size; a day of play takes about 100 MB."""
 
+_REMEDIES = {
+    "ROM": "name the ROM file that they play, or build them in this game",
+    "actions": "give their action set (--actions), or build them with this one",
+}
+
 Identity = dict[str, str]
 """Identity of demonstrations, which cannot be used with another game or action set."""
 
@@ -74,9 +79,10 @@ def read(directory: Path, identity: Identity) -> tuple[Demonstration, ...]:
         ) from error
     for name, value in tree["identity"].items():
         if value != identity.get(name):
+            remedy = _REMEDIES.get(name, "build them again with this release")
             raise DemonstrationsError(
-                f"the demonstrations in {directory} have {name} {value}, this run has "
-                f"{identity.get(name)}; build them again for this run"
+                f"the demonstrations in {directory} have {name} {value}, not {identity.get(name)}: "
+                f"{remedy}"
             )
     return of_one_order(demonstrations)
 

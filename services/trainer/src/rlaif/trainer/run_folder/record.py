@@ -69,8 +69,9 @@ def begin_attempt(
     settings: TrainerSettings,
     now: datetime,
     overrides: Mapping[str, Any] | None = None,
+    first: int = 0,
 ) -> Path:
-    """Write the record of the next attempt at a new or known run; returns its path.
+    """Write the record of the next attempt at a known run, or of the `first` one; returns its path.
 
     The number of the attempt is on disk before the process starts, so that ids are not reused after
     a kill. `overrides` are the settings of this run only; None keeps the stored ones.
@@ -83,7 +84,7 @@ def begin_attempt(
     RunRecord(
         run_id=run_id,
         created_at=known.created_at if known else now,
-        attempts=known.attempts + 1 if known else 0,
+        attempts=known.attempts + 1 if known else first,
         settings=_stored(settings),
         overrides=dict(overrides),
         mode=settings.mode,

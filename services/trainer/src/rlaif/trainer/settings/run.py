@@ -145,11 +145,12 @@ class RaySettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
         description="Ray cluster. http://HEAD:8265 submits jobs to it; auto or HOST:6379 joins it "
         "from here. Unset: runners are processes of this machine, without Ray.",
     )
-    run_on: Literal["process", "ray-job"] = Field(
+    run_on: Literal["process", "ray-job", "none"] = Field(
         default="process",
         json_schema_extra=PER_SERVICE,
         description="process trains in a child process; ray-job submits rlaif train to the Ray "
-        "cluster whose dashboard RAY_ADDRESS names.",
+        "cluster whose dashboard RAY_ADDRESS names; none: this service starts no run, as runs are "
+        "jobs with resources of their own (deploy/jobs).",
     )
 
     @property

@@ -169,8 +169,7 @@ class RunManager:
             record, found = None, None
             if run_id is not None and await self.bring_back(run_id):
                 record = self.record(run_id)
-                folder = self.directory(run_id) / "checkpoints"
-                found = await asyncio.to_thread(checkpoints.newest_usable, folder)
+                found = await self._newest_checkpoint(run_id)
             own = stored(TrainerSettings, record.overrides if record else {})
             own |= checks.by_field(dict(overrides or {}))
             settings = checks.with_overrides(self._settings, own)
@@ -182,8 +181,13 @@ class RunManager:
                 checks.check, settings, found[0] if found else None, given | set(own)
             )
             self._not_started = None
+            first = 0
+            if run_id is not None and record is None:  # a lost machine may have started it
+                first = await asyncio.to_thread(
+                    lambda: store.claim_attempts(self.open_store(), run_id)
+                )
             self._current = RunSupervisor(
-                settings, run_id or self._new_id(), self._note, overrides=own
+                settings, run_id or self._new_id(), self._note, own, first
             )
             identity = self._current.state.run_id
             # Earlier runs may have unpublished events.
@@ -193,6 +197,14 @@ class RunManager:
             self._current.start(self._model)
             await asyncio.sleep(0)  # the run's record is on disk before its id is returned
             return self._current
+
+    async def _newest_checkpoint(self, run_id: str) -> tuple[Path, list[str]] | None:
+        """The newest intact checkpoint; that of a Ray job is in the models store."""
+        folder = self.directory(run_id) / "checkpoints"
+        found = await asyncio.to_thread(checkpoints.newest_usable, folder)
+        if found is None and self._settings.run_on == "ray-job" and await self._restore(run_id):
+            found = await asyncio.to_thread(checkpoints.newest_usable, folder)
+        return found
 
     async def bring_back(self, run_id: str) -> bool:
         """Fetch a run from the models store unless it is on disk; returns whether it exists."""

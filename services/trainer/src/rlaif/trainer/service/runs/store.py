@@ -2,6 +2,7 @@
 
     checkpoints/{run_id}/iteration_N-A/{file}            A is the attempt that saved it
     checkpoints/{run_id}/iteration_N-A/manifest.json     written last, makes it complete
+    checkpoints/{run_id}/attempts/A.json                 a machine counts attempts from A
     checkpoints/epoch_N/manifest.json                    of the run that ended epoch N last
     evaluations/{run_id}/{evaluation_id}.json
     pipeline/progress.json
@@ -47,8 +48,8 @@ logger = logging.getLogger(__name__)
 _PAUSE_SECONDS = 5.0
 
 _ATTEMPTS_PER_MACHINE = 1000
-"""A restored run counts attempts from the next multiple of this: the lost machine may have made
-more attempts than the checkpoint records, and their ids must not be reused."""
+"""A machine counts its attempts at a run from a multiple of this: a lost machine may have made
+more attempts than its last checkpoint records, and their ids must not be reused."""
 
 
 def upload(store: ObjectStore, checkpoint: Path) -> bool:
@@ -124,6 +125,22 @@ def restore_run(
     return None
 
 
+def claim_attempts(store: ObjectStore, run_id: str, least: int = 0) -> int:
+    """Number of this machine's first attempt at a run; no other machine uses it.
+
+    A machine may be lost before it saves anything, so only the claim is evidence of its attempts.
+
+    Raises:
+        StorageError: The store is unavailable.
+    """
+    claims = store.list(keys.run_attempts(run_id))
+    last = max((int(Path(info.key).stem) for info in claims), default=least - 1)
+    first = (max(last, least - 1) // _ATTEMPTS_PER_MACHINE + 1) * _ATTEMPTS_PER_MACHINE
+    while not store.put_once(keys.run_attempts(run_id, first), b"{}"):
+        first += _ATTEMPTS_PER_MACHINE  # claimed by another machine meanwhile
+    return first
+
+
 def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path:
     key = keys.run_checkpoint(run_id, folder, checkpoints.MANIFEST)
     try:
@@ -157,7 +174,7 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
     # Evaluations determine which checkpoint is the best one, which is not pruned.
     for info in store.list(keys.evaluations(run_id)):
         write_whole(run / result.FOLDER / Path(info.key).name, store.get(info.key))
-    attempts = (manifest.record.attempts // _ATTEMPTS_PER_MACHINE + 1) * _ATTEMPTS_PER_MACHINE
+    attempts = claim_attempts(store, run_id, manifest.record.attempts + 1)
     # The record comes last: a run without a record is unknown and is restored again.
     manifest.record.model_copy(update={"attempts": attempts - 1}).write(record)
     return target

@@ -46,17 +46,18 @@ class RunSupervisor:
         run_id: str,
         on_message: Callable[[Message], None] = lambda message: None,
         overrides: Mapping[str, Any] | None = None,
+        first_attempt: int = 0,
     ) -> None:
         """Prepare a new run, or one on disk.
 
         `on_message` is called with messages after they are folded into `state`. `overrides` are the
-        settings of this run only; None keeps the stored ones.
+        settings of this run only; None keeps the stored ones. `first_attempt` is that of a new run.
         """
         self._settings = settings
         self._on_message = on_message
         self._overrides = overrides
         self.directory = settings.data_dir.resolve() / "runs" / run_id
-        self.state = RunState(run_id=run_id)
+        self.state = RunState(run_id=run_id, attempt=first_attempt)
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._stop_requested = asyncio.Event()
@@ -191,6 +192,7 @@ class RunSupervisor:
             self._settings,
             datetime.now(UTC),
             self._overrides,
+            self.state.attempt,
         )
         record = RunRecord.read(run_file)
         self.state = replace(self.state.of_attempt(record.attempts), game=record.game)
