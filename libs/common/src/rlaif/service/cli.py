@@ -6,6 +6,7 @@ of the machine is missing, such as a free port.
 
 import argparse
 import logging
+import os
 import pkgutil
 import re
 import resource
@@ -262,7 +263,17 @@ def _serve(name: str, app: "FastAPI", listener: socket.socket) -> int:
         if stop.code != 0:  # uvicorn exits like this if the lifespan fails
             return _fail(name, "the app did not start; the log above has the reason", 1)
     log.info("stopped")
-    return 0
+    return int(getattr(app.state, "exit_code", 0))
+
+
+RESTART = 75
+"""Exit code of a service that is to be started again (EX_TEMPFAIL of sysexits.h)."""
+
+
+def restart(app: "FastAPI") -> None:
+    """Stop the service as SIGTERM does, with the exit code `RESTART`."""
+    app.state.exit_code = RESTART
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _leave(_signum: int, _frame: FrameType | None) -> None:

@@ -108,7 +108,8 @@ async def evaluate_epoch(
     # Nothing depends on this pass, so it waits for judges instead of scoring without them.
     deadline = task.deadline_seconds
     patience = dict.fromkeys(("patience_refused_seconds", "patience_outage_seconds"), deadline)
-    judges, settings = await served_judges(settings), settings.model_copy(update=patience)
+    judges, _ = await served_judges(settings, deadline)
+    settings = settings.model_copy(update=patience)
     parts = build_parts(
         settings, lambda known: JudgeMetrics(metrics, known), judges=judges, name="evaluator"
     )
