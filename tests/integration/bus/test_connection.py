@@ -5,9 +5,11 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 import pytest
+from nats.js.errors import ServiceUnavailableError
 
 from rlaif.bus.connection import Bus, connect, connect_ready
 from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.topology import TopologySettings
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.telemetry.frames import FRAME_SUBJECT
 from rlaif.contracts.telemetry.readings import RewardBreakdown
@@ -55,6 +57,29 @@ async def test_a_token_in_the_url_opens_the_door_and_a_wrong_one_does_not(tmp_pa
             await connect(f"nats://wrong@127.0.0.1:{server.port}", name="test", timeout=3 * SOON)
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize(
+    ("account", "remedy"),
+    [("", "enable JetStream"), ("jetstream: {max_streams: 2}", "raise max_streams")],
+)
+async def test_an_account_without_room_for_streams_is_named_with_a_remedy(
+    tmp_path, account, remedy
+):
+    users = "users: [{user: a, password: b}]"
+    server = NatsServer(tmp_path, more=f"accounts {{ A {{ {account}\n {users} }} }}")
+    await asyncio.to_thread(server.start)
+    try:
+        with pytest.raises(BusUnavailableError, match=f"127.0.0.1:{server.port}: {remedy}"):
+            await connect_ready(f"nats://a:b@127.0.0.1:{server.port}", name="test")
+    finally:
+        server.stop()
+
+
+async def test_a_server_without_jetstream_is_named_with_a_remedy():
+    bus = Bus("nats://127.0.0.1:1", TopologySettings())
+    with pytest.raises(BusUnavailableError, match="--jetstream"), bus.asking("ensure the streams"):
+        raise ServiceUnavailableError  # nats-py, when nothing answers its requests
 
 
 HARD_PASSWORDS = ["se#cret", "se/cret", "se,cret", "se@cret", "se%cret", "se:c r?t", "sé[crët]"]

@@ -1,6 +1,9 @@
 """The doctor on real events and objects: what it finds, repairs, and answers."""
 
+import asyncio
 import json
+import os
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,14 +11,17 @@ from typing import Any
 import pytest
 
 from rlaif.bus.connection import Bus
+from rlaif.bus.dead_letters import dead_letter
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
 from rlaif.game.replay_check.segments import Play
 from rlaif.local.doctor.__main__ import examine, main
 from rlaif.local.doctor.findings import Report
+from rlaif.local.doctor.objects import scrub_episodes
 from rlaif.local.doctor.opening import Opened
 from rlaif.local.places import DataDirectory
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.storage import keys
+from rlaif.storage.bounds import size_limit
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.captures import write_capture
 from rlaif.testing.data.judging.candidates import passed_candidate
@@ -185,6 +191,71 @@ def test_a_stopped_pipeline_is_examined_on_servers_of_the_doctor(
     assert main([*options, "--repair"]) == 0
     assert json.loads(capsys.readouterr().out)["in_progress"] == 1
     assert main(options) == 0, "its event waits for the exporter of the next start"
+
+
+def test_a_stopped_pipeline_is_examined_in_the_stores_of_its_last_start(
+    home: DataDirectory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    played: Any,
+):
+    write_capture(FileStore(tmp_path / "disk"), played.capture, played.keyframe.data)
+    monkeypatch.setenv("EPISODES_STORE", str(tmp_path / "disk"))
+    options = ["--data-dir", str(home.root), "--json", "--quick"]
+    assert main(options) == 1
+    monkeypatch.delenv("EPISODES_STORE")
+    assert main(options) == 1, "the capture is found again"
+
+
+async def test_the_command_that_redrives_a_dead_letter_works_as_printed(
+    system: Opened, home: DataDirectory, tmp_path: Path
+):
+    letter = dead_letter(
+        b'{"id": "it\'s $HOME"}', stream="CAPTURES", sequence=1, subject="s", consumer="exporter",
+        attempts=1, reason="missing_object", detail="", dead_at=datetime.now(UTC),
+    )  # fmt: skip
+    await system.bus.publisher("exporter").publish(letter)
+    curl = tmp_path / "curl"
+    curl.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    curl.chmod(0o755)
+    [found] = (await examined(system, home)).dead_letters
+    ended = await asyncio.to_thread(
+        subprocess.run,
+        ["sh", "-c", found["redrive"]],
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    words = ended.stdout.splitlines()
+    assert f"Authorization: Bearer {home.secrets().api_token}" in words
+    assert '{"event_id": "it\'s $HOME"}' in words
+
+
+class DeletingStore(FileStore):
+    """Its segments are deleted, as by the exporter, once one of their objects has been read."""
+
+    def get(self, key: str, max_bytes: int | None = None) -> bytes:
+        data = super().get(key, max_bytes)
+        if key.endswith("manifest.json"):
+            self.delete_many([info.key for info in self.list(key.removesuffix("manifest.json"))])
+        return data
+
+
+def test_a_segment_that_is_deleted_meanwhile_is_no_finding(tmp_path: Path):
+    episodes = DeletingStore(tmp_path / "episodes")
+    write_segment(episodes, "seg-1")
+    assert list(scrub_episodes(episodes)) == []
+
+
+async def test_a_score_that_is_too_large_does_not_stop_the_doctor(
+    system: Opened, home: DataDirectory
+):
+    score = keys.score("judge", "seg-1")
+    system.episodes.put(score, bytes(size_limit(score) + 1))
+    report = await examined(system, home, scrub=True)
+    assert ("object_unreadable", score) in {(f.code, f.subject) for f in report.findings}
 
 
 def test_a_directory_without_a_pipeline_is_a_wrong_option(

@@ -117,6 +117,15 @@ def test_an_invalid_port_or_address_is_refused_as_an_option(tmp_path, capsys, op
     assert not (tmp_path / "var").exists()
 
 
+def test_the_language_model_of_the_environment_is_used_and_an_invalid_one_is_refused(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("LLM_BASE_URL", "llm:8000")
+    with pytest.raises(SystemExit):
+        main(["--data-dir", str(tmp_path / "var")])
+    assert "llm:8000" in capsys.readouterr().err
+
+
 def test_a_port_that_is_in_use_is_named(tmp_path):
     with closing(socket.socket()) as listener:
         listener.bind(("127.0.0.1", 0))

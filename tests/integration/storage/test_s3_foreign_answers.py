@@ -143,3 +143,18 @@ def test_a_wrong_region_names_the_setting(s3_stub: Any, refusals: Refusals) -> N
     s3_stub.answer = (400, {"Content-Type": "application/xml"}, body)
     for refusal in refusals([USES[0], USES[3], USES[5], probe_store]):
         assert "S3_REGION" in refusal
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [("ExpiredToken", "AWS_"), ("InvalidAccessKeyId", "S3_ACCESS_KEY"), ("AccessDenied", "lacks")],
+)
+def test_a_refusal_of_the_keys_has_a_remedy(
+    s3_stub: Any, refusals: Refusals, code: str, remedy: str
+) -> None:
+    body = f"<Error><Code>{code}</Code><Message>no</Message></Error>".encode()
+    s3_stub.answer = (403, {"Content-Type": "application/xml"}, body)
+    for refusal in refusals([USES[0], USES[3], USES[5], probe_store]):
+        assert remedy in refusal
+    for refusal in refusals([USES[4], ENSURE_BUCKET]):  # the answer to a HEAD has no code
+        assert "another account" in refusal

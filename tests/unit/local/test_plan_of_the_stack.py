@@ -1,6 +1,7 @@
 """What is started, where, and with which settings."""
 
 import asyncio
+import errno
 import importlib
 import socket
 import stat
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from rlaif.files.failures import CommandError
 from rlaif.local.places import DataDirectory, PortBusyError, Ports
 from rlaif.local.stack import CREDENTIALS, SERVICES, Options, Stack, plan
 from rlaif.service.settings import ServiceSettings, describe
@@ -18,7 +20,7 @@ from rlaif.service.settings import ServiceSettings, describe
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Without settings of the user who runs the tests."""
-    settings = ("RAY_WORKERS", "ROM_PATH", "LLM_API_KEY", "LLM_BASE_URL")
+    settings = ("RAY_WORKERS", "ROM_PATH", "LLM_API_KEY", "LLM_BASE_URL", "S3_ENDPOINT_URL")
     for name in (*settings, "EPISODES_STORE", "MODELS_STORE"):
         monkeypatch.delenv(name, raising=False)
     return monkeypatch
@@ -144,6 +146,59 @@ def test_a_directory_whose_objects_are_in_seaweedfs_keeps_them_there(home, envir
     stack = planned(Options(home.root))
     assert [spec.name for spec in stack.servers] == ["nats", "mock-llm"]
     assert settings(stack, "trainer")["MODELS_STORE"] == "/elsewhere/models"
+
+
+def stores(home: DataDirectory) -> list[str]:
+    found = settings(planned(Options(home.root)), "trainer")
+    return [found["EPISODES_STORE"], found["MODELS_STORE"]]
+
+
+def test_a_directory_keeps_the_stores_of_its_last_start(home, environment, tmp_path):
+    environment.setenv("EPISODES_STORE", "s3://zelda-episodes")
+    environment.setenv("MODELS_STORE", "/elsewhere/models")
+    chosen = stores(home)
+    environment.delenv("EPISODES_STORE")
+    environment.delenv("MODELS_STORE")
+    assert stores(home) == chosen
+    environment.setenv("MODELS_STORE", str(home.root / "models"))
+    assert stores(home) == ["s3://zelda-episodes", str(home.root / "models")]
+    environment.delenv("MODELS_STORE")
+    moved = DataDirectory(home.root.rename(tmp_path / "moved"))
+    assert stores(moved) == ["s3://zelda-episodes", str(moved.root / "models")]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]1", "3"])
+def test_damaged_addresses_are_named(home, text):
+    (home.root / "addresses.json").write_text(text)
+    with pytest.raises(OSError, match=r"addresses\.json") as caught:
+        planned(Options(home.root))
+    assert caught.value.errno == errno.EINVAL
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"EPISODES_STORE": "s3://mine"},
+        {"EPISODES_STORE": "folder"},
+        {"MODELS_STORE": "s3://zelda-models", "S3_ENDPOINT_URL": "https://s3.example.com"},
+        {"LLM_STATE_URL": "http://models.example"},
+    ],
+)
+def test_a_server_that_would_not_be_used_is_refused(home, environment, named):
+    for name, value in named.items():
+        environment.setenv(name, value)
+    with pytest.raises(CommandError, match=list(named)[-1]):
+        planned(Options(home.root))
+    assert not (home.root / "addresses.json").exists()
+
+
+def test_variables_that_the_demo_sets_itself_are_listed(home, environment):
+    assert planned(Options(home.root)).unused == ()
+    for name in ("NATS_URL", "NATS_CA_FILE", "RLAIF_API_TOKEN", "RAY_WORKERS", "LLM_BASE_URL"):
+        environment.setenv(name, "7")
+    stack = planned(Options(home.root))
+    assert stack.unused == ("NATS_CA_FILE", "NATS_URL", "RLAIF_API_TOKEN")
+    assert settings(stack, "judge")["NATS_CA_FILE"] == "", "its NATS has no TLS"
 
 
 def test_the_mock_stands_in_for_the_language_models_and_asks_for_the_same_token(home):

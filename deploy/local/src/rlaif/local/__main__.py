@@ -143,6 +143,8 @@ async def _run(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, supervisor.ask_to_stop)
+    if stack.unused:
+        display.note(f"not used, as the demo sets them itself: {', '.join(stack.unused)}")
     display.note(f"logs  {home.root / 'logs'}")
     loops = arguments.loops or (_ONCE_LOOPS if arguments.once else None)
     closed = await supervisor.run(loops=loops, seconds=arguments.timeout)
@@ -185,7 +187,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--llm-base-url",
         type=_server,
-        help="an OpenAI-compatible server for the judges (default: a mock)",
+        default=os.environ.get("LLM_BASE_URL") or None,
+        help="an OpenAI-compatible server for the judges (default: LLM_BASE_URL, else a mock)",
     )
     parser.add_argument(
         "--rewards",

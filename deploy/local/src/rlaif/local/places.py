@@ -129,13 +129,21 @@ class DataDirectory:
         return Secrets(*values)
 
     def note_addresses(self, addresses: Mapping[str, str]) -> None:
-        """Store the addresses of this start's servers and stores for other commands."""
-        _write_private(self.root / "addresses.json", addresses)
+        """Store the addresses of this start's servers and stores for other commands.
+
+        Paths in the directory are stored relative to it: it may be moved.
+        """
+        kept = {name: each.removeprefix(f"{self.root}/") for name, each in addresses.items()}
+        _write_private(self.root / "addresses.json", kept)
 
     def addresses(self) -> dict[str, str]:
         """The stored addresses of the last start; OSError if there are none."""
-        found: dict[str, str] = json.loads((self.root / "addresses.json").read_text())
-        return found
+        path = self.root / "addresses.json"
+        try:
+            kept: dict[str, str] = dict(json.loads(path.read_text()))
+        except (ValueError, TypeError) as error:
+            raise OSError(errno.EINVAL, "damaged; remove it", str(path)) from error
+        return {name: at if "://" in at else str(self.root / at) for name, at in kept.items()}
 
     def log(self, name: str) -> Path:
         return self.root / "logs" / f"{name}.log"

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import httpx
 
+from rlaif.files.failures import CommandError
 from rlaif.local.administrator import administered
 from rlaif.local.child import STOP_SECONDS, ChildSpec
 from rlaif.local.places import HOST, DataDirectory, PortBusyError, Ports, Secrets
@@ -64,6 +66,9 @@ CREDENTIALS: dict[str, tuple[str, ...]] = {
 }
 """Secret setting → the processes that get it."""
 
+_CHOSEN = {"LLM_BASE_URL", "ROM_PATH"}.union(*REWARDS.values())
+"""Variables whose values the user overrides by options."""
+
 _DEMO_SETTINGS: dict[str, dict[str, str]] = {
     # Small, fast iterations: the whole pipeline shares two cores.
     "trainer": {
@@ -103,7 +108,8 @@ class Options:
 class Stack:
     """All processes: servers start first and stop last; `urls` by service.
 
-    `trainer_dir` holds the trainer's runs. `upkeep` is open while the services run.
+    `trainer_dir` holds the trainer's runs. `unused` are variables of the user's environment that
+    the stack sets itself. `upkeep` is open while the services run.
     """
 
     servers: tuple[ChildSpec, ...]
@@ -111,6 +117,7 @@ class Stack:
     urls: dict[str, str]
     api_token: str
     trainer_dir: Path
+    unused: tuple[str, ...] = ()
     upkeep: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
 
 
@@ -120,6 +127,7 @@ def plan(options: Options, reserved: Ports) -> Stack:
     Raises:
         DamagedSecretsError: The secrets of the data directory are unreadable.
         PortBusyError: The requested port cannot be bound.
+        CommandError: The environment names other servers.
         OSError: The data directory is not writable.
     """
     home = DataDirectory(options.data_dir)
@@ -164,23 +172,29 @@ def plan(options: Options, reserved: Ports) -> Stack:
     names = ("EPISODES_STORE", "MODELS_STORE", "S3_ENDPOINT_URL")
     noted = {name: environment[name] for name in names if name in environment}
     home.note_addresses(noted | {"HUD_URL": urls["hud"], "NATS_URL": nats_urls[ADMIN]})
+    services = tuple(
+        _service_spec(home, name, ports[name], environment | own[name]) for name in SERVICES
+    )
     return Stack(
         servers=tuple(servers),
-        services=tuple(
-            _service_spec(home, name, ports[name], environment | own[name]) for name in SERVICES
-        ),
+        services=services,
         urls=urls,
         api_token=secrets.api_token,
         trainer_dir=Path(environment["TRAINER_DATA_DIR"]),
+        unused=tuple(sorted(set().union(*map(_overridden, services)) - _CHOSEN)),
         upkeep=administered(nats_urls[ADMIN]),
     )
 
 
 def _stores(home: DataDirectory) -> dict[str, str]:
-    """The stores' settings: those of the user, else folders of the data directory.
+    """The stores' settings: the user's, else the last start's, else folders of the directory.
 
-    The objects of a directory whose objects are in SeaweedFS stay there.
+    Release 0.1.0 stored no addresses, and had all objects in SeaweedFS.
     """
+    try:
+        kept = home.addresses()
+    except FileNotFoundError:
+        kept = {}
     if (_s3_folder(home) / "filer.db").exists():
         places = "s3:/"
     else:
@@ -191,7 +205,23 @@ def _stores(home: DataDirectory) -> dict[str, str]:
         "EPISODES_STORE": f"{places}/{EPISODES_BUCKET}",
         "MODELS_STORE": f"{places}/{MODELS_BUCKET}",
     }
-    return {name: os.environ.get(name) or url for name, url in default.items()}
+    stores = {name: os.environ.get(name) or kept.get(name, url) for name, url in default.items()}
+    own = {f"s3://{EPISODES_BUCKET}", f"s3://{MODELS_BUCKET}"}
+    others = [url for url in stores.values() if not (url in own or url.startswith(("/", "file:/")))]
+    if others or (own.intersection(stores.values()) and os.environ.get("S3_ENDPOINT_URL")):
+        raise CommandError(
+            f"the demo stores objects in folders (/path), or in an S3 server that it starts, with "
+            f"{' and '.join(sorted(own))}: correct EPISODES_STORE and MODELS_STORE, and unset "
+            "S3_ENDPOINT_URL; for another S3 server, run the services by compose"
+        )
+    return stores
+
+
+def _overridden(spec: ChildSpec) -> set[str]:
+    """Variables with another value than in the environment of the user."""
+    return {
+        name for name, value in spec.environment.items() if os.environ.get(name, value) != value
+    }
 
 
 def _s3_folder(home: DataDirectory) -> Path:
@@ -210,6 +240,7 @@ def _shared_environment(secrets: Secrets, options: Options, urls: dict[str, str]
     environment = REWARDS[options.default_rewards] | dict(os.environ) | chosen
     environment |= {
         "NATS_MANAGE_STREAMS": "false",
+        "NATS_CA_FILE": "",  # its NATS has no TLS
         "RLAIF_API_TOKEN": secrets.api_token,
         "LLM_BASE_URL": options.llm_base_url or urls["mock-llm"],
         "HUD_JUDGE_URL": urls["judge"],
@@ -224,6 +255,12 @@ def _shared_environment(secrets: Secrets, options: Options, urls: dict[str, str]
         "MKL_NUM_THREADS": "1",
     }
     if options.llm_base_url is None:
+        others = [each for each in environment if re.fullmatch("LLM_(?!BASE).+_URL", each)]
+        if others := [each for each in others if environment[each]]:
+            raise CommandError(
+                f"{', '.join(others)} needs LLM_BASE_URL or --llm-base-url: without it, the judges "
+                "have the token of the mock LLM, which other servers must not get"
+            )
         # The mock LLM requires the same token as the services.
         environment["LLM_API_KEY"] = secrets.api_token
         # Also if it is the planner; the token is not sent to other servers.

@@ -13,6 +13,7 @@ from typing import Any
 import nats.errors
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
+from nats.js.errors import APIError
 
 from rlaif.bus import topology
 from rlaif.bus.cancellation import CancellableClient, propagating_cancellation
@@ -23,6 +24,15 @@ from rlaif.network.nats_url import parse_nats_url
 REQUEST_TIMEOUT = timedelta(seconds=5)
 
 logger = logging.getLogger(__name__)
+
+_HINTS: dict[int | None, str] = {
+    None: ": its JetStream does not answer; enable it (nats-server --jetstream)",
+    10027: ": raise max_streams of this user's account",
+    10039: ": enable JetStream for this user's account",
+    10047: ": raise its max_file, or lower NATS_STREAM_MIB",
+    10074: ": lower NATS_STREAM_REPLICAS, or point NATS_URL to a cluster",
+}
+"""Remedies of JetStream's errors by code; None: an answer without one."""
 
 MAILBOX_MESSAGES = 64
 """Maximum unread messages of one plain subscription."""
@@ -229,8 +239,9 @@ class Link:
 
     def _unavailable(self, what: str, error: Exception) -> BusUnavailableError:
         why = str(error) or type(error).__name__
+        hint = _HINTS.get(error.err_code, "") if isinstance(error, APIError) else ""
         return BusUnavailableError(
-            f"could not {what}: {why}{self.last_error_note}; check NATS at {self.address}"
+            f"could not {what}: {why}{self.last_error_note}; check NATS at {self.address}{hint}"
         )
 
 

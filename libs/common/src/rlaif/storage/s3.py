@@ -66,10 +66,15 @@ _BODY_TRIES = 3
 
 _HINTS = {
     "NoSuchBucket": "; create the bucket, or correct its name in the settings",
-    "InvalidAccessKeyId": "; correct S3_ACCESS_KEY",
+    "InvalidAccessKeyId": "; correct S3_ACCESS_KEY, or for temporary keys set the AWS_ variables",
+    "ExpiredToken": "; renew the AWS_ variables and start again, or use a role",
     "SignatureDoesNotMatch": "; correct S3_SECRET_KEY",
     "PreconditionFailed": ", but there is no such object; is the key a prefix of another one?",
     "AccessDenied": "; the key lacks the permission, or is wrong",
+    "403": "; the key is wrong or lacks the permission, or the bucket is of another account",
+    "BucketAlreadyExists": "; it is of another account: choose another name",
+    "InvalidLocationConstraint": "; correct S3_REGION, or create the bucket by other means",
+    "NotImplemented": "; use another server",
     "AuthorizationHeaderMalformed": "; correct S3_REGION",
     "RequestTimeTooSkewed": "; set the clock of this machine",
 }

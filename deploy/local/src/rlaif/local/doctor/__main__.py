@@ -7,6 +7,7 @@ no pipeline has run in the directory.
 import argparse
 import asyncio
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,9 +27,12 @@ from rlaif.local.places import DamagedSecretsError, DataDirectory
 from rlaif.storage.ports import StorageError
 
 _REDRIVE = (
-    'curl -X POST {hud}/api/v1/dead-letters/redrive -H "Authorization: Bearer $TOKEN" '
-    "-H 'Content-Type: application/json' -d '{body}'"
+    "curl -X POST {hud}/api/v1/dead-letters/redrive -H 'Content-Type: application/json' -d {body} "
+    '-H "Authorization: Bearer $('
+    "python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[\"api_token\"])' {secrets}"
+    ')"'
 )
+"""Reads the token when it runs: a report may be shown to others."""
 
 
 @command("rlaif doctor", DamagedSecretsError)
@@ -77,8 +81,9 @@ async def examine(system: Opened, root: Path, *, scrub: bool, repairs: bool) -> 
     for letter in facts.letters:
         dead = letter.data
         line = {"event_id": dead.event_id, "reason": dead.reason, "detail": dead.detail}
-        body = json.dumps({"event_id": dead.event_id})
-        report.dead_letters.append(line | {"redrive": _REDRIVE.format(hud=system.hud, body=body)})
+        body, secrets = json.dumps({"event_id": dead.event_id}), str(root / "secrets.json")
+        quoted = {"body": shlex.quote(body), "secrets": shlex.quote(secrets)}
+        report.dead_letters.append(line | {"redrive": _REDRIVE.format(hud=system.hud, **quoted)})
     return report
 
 

@@ -17,7 +17,7 @@ from rlaif.contracts.events import (
     SegmentScored,
 )
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectStore
+from rlaif.storage.ports import ObjectCorruptError, ObjectStore
 
 _CAPTURE = re.compile(r"captures/[^/]+/([^/]+)\.capture")
 
@@ -100,10 +100,18 @@ def _objects(episodes: ObjectStore) -> tuple[dict[str, str], dict[str, str], dic
         if (capture := _CAPTURE.fullmatch(info.key)) is not None:
             captures[capture[1]] = info.key
         elif (scored := keys.score_ids(info.key)) is not None:
-            scores[scored] = sha256(episodes.get(info.key)).hexdigest()
+            scores[scored] = _digest(episodes, info.key)
         elif (ids := keys.manifest_ids(info.key)) is not None:
             manifests[ids[1]] = info.key
     return captures, manifests, scores
+
+
+def _digest(episodes: ObjectStore, key: str) -> str:
+    """Digest of an object; empty for one that is too large to be what it should be."""
+    try:
+        return sha256(episodes.get(key)).hexdigest()
+    except ObjectCorruptError:
+        return ""
 
 
 def _segment_of(original: dict[str, Any] | str) -> str | None:

@@ -60,6 +60,6 @@ class Report:
         for letter in self.dead_letters:
             yield f"· dead letter {letter['event_id']}: {letter['reason']}"
         if self.dead_letters:
-            yield f"  after the cause is fixed: {self.dead_letters[0]['redrive']}"
+            yield f"  while it runs, after the cause is fixed: {self.dead_letters[0]['redrive']}"
         yield from (f"✓ {each}" for each in self.repaired)
         yield "healthy" if self.healthy else f"{len(self.findings)} findings"

@@ -56,10 +56,14 @@ def _segment(episodes: ObjectStore, key: str, digests: dict[str, str]) -> Iterat
     except (ValidationError, ObjectCorruptError) as error:
         yield _unreadable(key, error)
         return
+    except ObjectNotFoundError:  # deleted meanwhile, after EXPORTER_KEEP_DAYS
+        return
     film = () if manifest.film is None else (manifest.film,)
+    found = list(_file(episodes, manifest.capture_key, manifest.capture_sha256))
     for file in (manifest.states, manifest.observations, *manifest.pictures, *film):
-        yield from _file(episodes, file.key, file.sha256, "--repair exports the segment again")
-    yield from _file(episodes, manifest.capture_key, manifest.capture_sha256)
+        found += _file(episodes, file.key, file.sha256, "--repair exports the segment again")
+    if found and episodes.head(key) is not None:
+        yield from found
 
 
 def _keyframe(episodes: ObjectStore, key: str, sha256: str) -> Iterator[Finding]:
