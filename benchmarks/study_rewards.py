@@ -26,6 +26,8 @@ its segments are labelled before training, so that a reward model is live early.
                       for new places that `game` contains
     judges-game, exchanged-game
                       as judges and exchanged in addition to all rewards of `game`
+    ARM-control       as ARM, with a planner (the mock LLM) that may play a tenth of the steps
+    ARM-guidance      as ARM, with a bonus for following the buttons that the planner suggests
     ARM-demonstrations
                       as ARM, with the curriculum of the demo: half of the play starts at power-on,
                       half on demonstrations of the search's best trajectories, which PPO imitates
@@ -59,6 +61,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from iqm import interval, paired_difference
+from judge_rig import Service
 from outcome import commit, parser_of, say, write_csv
 from played_segments import FRAME_SKIP, STEPS, PlayedSegment
 from rm_labels import Seen, judged, see
@@ -93,6 +96,7 @@ from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.start import POWER_ON_SHARE
 from rlaif.trainer.learner.training import TRIAL_STEPS
+from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.start import POWER_ON as RUN_START
 from rlaif.trainer.rewards.learned.reward_models import check_reward_model
@@ -101,6 +105,7 @@ from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import ExploreSettings, GameSettings
 from rlaif.trainer.settings.learning import CurriculumSettings
+from rlaif.trainer.settings.planner import GuidanceSettings, PlannerSettings, TakeoverSettings
 
 DATA = Path("var/study/rewards")
 RESULTS = Path(__file__).parent / "results" / "rewards"
@@ -111,17 +116,24 @@ ARMS = (
     "judges-game", "exchanged-game",
     "judges-novelty-demonstrations", "exchanged-novelty-demonstrations",
     "novelty-demonstrations", "game-demonstrations", "meaningless-novelty-demonstrations",
-    "judges-no-prior-novelty-demonstrations",
+    "judges-no-prior-novelty-demonstrations", "judges-novelty-control", "judges-novelty-guidance",
 )  # fmt: skip
 PLAN = (
     (("judges", "exchanged", "game"), range(1, 13)),
     (("judges-novelty", "exchanged-novelty", "meaningless-novelty", "novelty"), range(1, 13)),
     (("judges-game", "exchanged-game"), range(1, 13)),
-    (ARMS[-6:], range(1, 13)),
+    (ARMS[-8:-2], range(1, 13)),
+    (ARMS[-2:], range(1, 7)),
     (("judges-potential", "judges-stable", "meaningless", "random", "nothing"), range(1, 7)),
 )
 DECISIONS = 150_000
 DEMONSTRATIONS = "-demonstrations"
+PLANNED: dict[str, dict[str, object]] = {
+    "-control": {"guidance": GuidanceSettings(text_chance=0, vision_chance=0)},
+    "-guidance": {"takeover": TakeoverSettings(share=0)},
+}
+"""Settings of arms with a planner, by the end of their name."""
+
 NICE = 19
 
 DEMO = {
@@ -156,6 +168,7 @@ _COMPARED = (
     ("judges-novelty-demonstrations", "novelty-demonstrations"),
     ("judges-novelty-demonstrations", "game-demonstrations"),
     ("judges-novelty-demonstrations", "judges-novelty"), ("game-demonstrations", "game"),
+    ("judges-novelty-control", "judges-novelty"), ("judges-novelty-guidance", "judges-novelty"),
 )  # fmt: skip
 
 RUN_ROW = (
@@ -183,7 +196,15 @@ class Run(NamedTuple):
 
     @property
     def rewards(self) -> str:
-        return self.arm.removesuffix(DEMONSTRATIONS)
+        for suffix in (DEMONSTRATIONS, *PLANNED):
+            if self.arm.endswith(suffix):
+                return self.arm.removesuffix(suffix)
+        return self.arm
+
+    @property
+    def assistance(self) -> dict[str, object]:
+        """Settings of the planner, without its address; empty without a planner."""
+        return next((PLANNED[end] for end in PLANNED if self.arm.endswith(end)), {})
 
     @property
     def settings(self) -> TrainerSettings:
@@ -270,10 +291,12 @@ class Study:
         figures: What is known of it so far; JSON.
     """
 
-    def __init__(self, run: Run, data: Path) -> None:
+    def __init__(self, run: Run, data: Path, planner: str | None) -> None:
         self._run, self._folder = run, run.folder(data)
         self._checkpoint = self._folder / "checkpoint"
-        settings = run.settings
+        settings = run.settings.model_copy(
+            update={"planner": PlannerSettings(base_url=planner), **run.assistance}
+        )
         self._env = EnvConfig(
             run_id=f"{run.arm}-{run.seed}", game=settings.game, gamma=settings.ppo.gamma
         )
@@ -288,7 +311,7 @@ class Study:
         self._tally = RunTally()
         self.figures: dict[str, Any] = {
             "curve": [], "versions": 0, "first_live": None, "refused": [], "cpu_seconds": 0.0,
-            "resumed": -1, "commit": "",
+            "resumed": -1, "commit": "", "planner_steps": 0, "suggestions": 0, "followed": 0,
         }  # fmt: skip
         resumes = self._checkpoint.exists()
         self.algorithm = ShapedPPO(
@@ -314,6 +337,8 @@ class Study:
         (fragment,) = algorithm.fragments
         for captured in fragment.captures:
             self._labels.add(captured)
+        if fragment.assistance is not None:
+            self._add(fragment.assistance)
         ends = [
             set(each.milestones) & set(self._main)
             for each in fragment.episodes
@@ -330,6 +355,12 @@ class Study:
         )
         if run.has_model and self._labels.is_due:
             self._train_model()
+
+    def _add(self, assistance: AssistanceFigures) -> None:
+        self.figures["planner_steps"] += sum(assistance.planner_steps.values())
+        for fates in assistance.suggestions.values():
+            self.figures["suggestions"] += fates.get("given", 0)
+            self.figures["followed"] += fates.get("followed", 0)
 
     def _train_model(self) -> None:
         """Offer a model of the arm's labels if one of the true labels passes the gate."""
@@ -466,11 +497,20 @@ def outcome_of(run: Run, out: Path) -> dict[str, Any] | None:
 
 
 def play(run: Run, data: Path, out: Path) -> None:
-    """Play or resume a run, until it is over or a signal arrives."""
+    """Play or resume a run, until it is over or a signal arrives; with a planner if it has one."""
     os.nice(NICE)
     warnings.simplefilter("ignore")
+    if not run.assistance:
+        play_with(run, data, out, planner=None)
+        return
+    run.folder(data).mkdir(parents=True, exist_ok=True)
+    with Service("rlaif.mock_llm", run.folder(data), dict(os.environ)) as llm:
+        play_with(run, data, out, planner=llm.url)
+
+
+def play_with(run: Run, data: Path, out: Path, planner: str | None) -> None:
     stop = stopping()
-    study = Study(run, data)
+    study = Study(run, data, planner)
     wrote = time.monotonic()
     while study.algorithm.env_steps < run.decisions and not stop.is_set():
         study.iterate()
