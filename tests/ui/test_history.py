@@ -45,7 +45,7 @@ async def test_the_first_sentence_and_before_and_after_are_the_same_after_a_rest
             await shoot("past")
     assert lives[0] == lives[1]
     said, (back, second, first), sides = lives[1]
-    assert " since reward model v1 went live (" in said
+    assert " since reward model v1 was loaded (" in said
     assert said.endswith(" (0 of 20 episodes); v2 is live, pinned.")
     assert "too few episodes (" in back
     assert second.startswith("v2 after v1")

@@ -197,7 +197,7 @@ def test_export_writes_all_columns(folder, tmp_path, monkeypatch, capsys):
 
 def test_status_shows_unknown_numbers_as_unknown():
     lines = list(report(STATE))
-    assert "trained   iteration 3, ? episodes, 4,096 env_steps" in lines
+    assert "trained   iteration 3, ? episodes, 4,096 steps" in lines
     assert "service   judge is silent" in lines
     assert next(report(STATE | {"run": None})) == "run       none yet"
 

@@ -382,7 +382,7 @@ def test_the_headline_says_what_moved_since_the_first_model_and_what_the_judges_
     history = placed(two_loads(), before=1.4, after=2.3)
     view = headline(history, 7, pinned=True)
     assert view.text == (
-        "Milestones per episode rose from 1.00 to 3.00 since reward model v1 went live (30 and 90 "
+        "Milestones per episode rose from 1.00 to 3.00 since reward model v1 was loaded (30 and 90 "
         f"episodes; change +{view.milestones.low:.2f} to +{view.milestones.high:.2f}, 95 %); "  # type: ignore[union-attr]
         "judges place the player at 1.4 → 2.3 objectives; v7 is live, pinned."
     )
@@ -426,7 +426,7 @@ def test_a_change_that_may_be_chance_is_called_so() -> None:
         run_loaded(1, 30 * STEP),
         *pieces(30 * STEP, 60 * STEP, [3, 0]),
     )
-    said = "did not change clearly: 1.50 → 1.50 since reward model v1 went live ("
+    said = "did not change clearly: 1.50 → 1.50 since reward model v1 was loaded ("
     assert said in headline(history).text
 
 
@@ -438,8 +438,8 @@ def test_too_few_episodes_are_said_to_be_too_few() -> None:
         *pieces(30 * STEP, 33 * STEP, [4]),
     )
     assert headline(history, 1).text == (
-        "Milestones per episode 4.00 (3 episodes); too early to compare since reward model v1 went "
-        "live: 3 of 20 episodes; v1 is live."
+        "Milestones per episode 4.00 (3 episodes); too early to compare with those before reward "
+        "model v1 was loaded: 3 of 20 episodes; v1 is live."
     )
 
 

@@ -78,7 +78,7 @@ def test_a_hud_that_starts_again_knows_the_same_past_with_every_service_away() -
     assert (champion.version, champion.pinned, champion.rolled_back_from) == (1, True, 2)
     assert champion.pin_reason == "it was gamed"
     assert reported.headline.text.startswith(
-        "Milestones per episode rose from 1.00 to 2.50 since reward model v1 went live (30 and 60"
+        "Milestones per episode rose from 1.00 to 2.50 since reward model v1 was loaded (30 and 60"
     )
     assert reported.headline.text.endswith("; v1 is live, pinned.")
 

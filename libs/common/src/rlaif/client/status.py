@@ -36,12 +36,12 @@ def report(state: dict[str, Any]) -> Iterator[str]:
         yield "run       none yet"
     else:
         yield f"run       {run['run_id']}, {run['status']}"
-        done = (f"{_n(run[each])} {each}" for each in ("episodes", "env_steps"))
-        yield f"trained   iteration {_n(run['iteration'])}, {', '.join(done)}"
+        steps = f"{_n(run['episodes'])} episodes, {_n(run['env_steps'])} steps"
+        yield f"trained   iteration {_n(run['iteration'])}, {steps}"
     done = (f"{_n(state['loop'][each])} {each}" for each in ("captured", "exported", "scored"))
     yield f"segments  {', '.join(done)}"
-    live = "none yet" if models["champion"] is None else f"version {models['champion']['version']}"
-    yield f"reward    model: {live}"
+    live = "none yet" if models["champion"] is None else f"v{models['champion']['version']} is live"
+    yield f"model     {live}"
     yield f"headline  {state['headline']['text']}"
     for each in state["services"]:
         if each["state"] != "ready":

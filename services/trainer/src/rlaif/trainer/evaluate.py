@@ -155,6 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         manifest = policy.read_manifest(folder)
         policy.check(manifest, load_cartridge(options.rom))
         _say(
+            f"{'random play with the actions of the ' if options.random else ''}"
             f"policy of run {manifest.run_id}, iteration {manifest.counters.iteration}, "
             f"{manifest.counters.trained_seconds / 60:.0f} minutes of training, in {folder}"
         )

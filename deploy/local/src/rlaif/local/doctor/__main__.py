@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "are started for the check.",
     )
     add = parser.add_argument
-    add("--data-dir", type=Path, default=Path("var"), help="data directory [var]")
+    add("--data-dir", type=Path, default=Path("var"), help="data directory (default: var)")
     add("--json", action="store_true", help="print JSON")
     add("--quick", action="store_true", help="do not read the objects to compare their digests")
     add("--repair", action="store_true", help="announce orphans again, rebuild a lost champion")

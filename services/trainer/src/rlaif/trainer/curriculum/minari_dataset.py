@@ -85,8 +85,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="rlaif dataset", description=__doc__)
     add = parser.add_argument
     add("demonstrations", type=Path, help="folder of the demonstrations, such as of a run")
-    add("--id", default="zelda/seedling-vale-v0", help="name of the dataset (%(default)s)")
-    add("--out", type=Path, default=Path("var/datasets"), help="folder of datasets (%(default)s)")
+    add("--id", default="zelda/seedling-vale-v0", help="name of the dataset (default: %(default)s)")
+    add("--out", type=Path, default=Path("var/datasets"), help="folder of datasets (default: %(default)s)")
     add("--rom", type=Path, help="ROM file (default: the embedded game)")
     arms = ("buttons", "macros", "options")
     add("--actions", default="macros", choices=arms, help="action set of the demonstrations")

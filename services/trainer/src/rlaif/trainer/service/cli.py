@@ -139,7 +139,7 @@ def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> 
     if last is not None:
         lines += [
             f"  trained   {duration(last.trained_seconds)}, {last.env_steps:,} steps, "
-            f"{last.iteration} iterations, {last.episodes:,} episodes",
+            f"iteration {last.iteration}, {last.episodes:,} episodes",
             f"  return    {_number(last.episode_return_mean)} (last 100 episodes)",
             f"  reached   {', '.join(last.milestones) or 'no milestone'}",
         ]

@@ -177,7 +177,7 @@ def _of_milestones(view: HeadlineView) -> str:
     since = (
         "its first episodes"
         if view.since == "start"
-        else "reward model {since_version:v} went live"
+        else "reward model {since_version:v} was loaded"
     )
     if found.after is None:
         if found.before is None:
@@ -185,9 +185,10 @@ def _of_milestones(view: HeadlineView) -> str:
         return f"No episode that started since {since} has finished yet"
     if found.change is None or found.before is None:
         fewer, end = ("after", "") if found.n_after <= found.n_before else ("before", " before it")
+        past = since if view.since == "start" else f"those before {since}"
         return (
             "Milestones per episode {milestones.after:.2f} ({milestones.n_after} episodes); too "
-            f"early to compare since {since}: {{milestones.n_{fewer}}} of {{min_episodes}} "
+            f"early to compare with {past}: {{milestones.n_{fewer}}} of {{min_episodes}} "
             f"episodes{end}"
         )
     rose = {1: "rose", -1: "fell", 0: "did not change clearly:"}[found.direction or 0]

@@ -109,7 +109,7 @@ export const GLOSSARY = {
   "shaping reward": "The reward model's part of the reward: differences of potentials, which keep the optimal policy, or rises of the potential (`TRAINER_SHAPING_MODE`).",
   "dead letter": "An event that a consumer could not handle, stored with the reason until someone acts on it.",
   candidate: "A trained reward model that the gate has not accepted yet.",
-  champion: "The reward model that is published and in use.",
+  champion: "The reward model that passed the gate last, or that a person chose: live. The trainer loads it between iterations.",
   curriculum: "The order in which start states are trained, here backward: from the goal towards the beginning.",
   demonstration: "A recorded trajectory that reaches a goal; the policy imitates it and starts along it.",
   episode: "One game from a start state until it ends, or until `EPISODE_LENGTH` is reached.",

@@ -145,7 +145,7 @@ export function rowOf(row) {
     h("td", { class: "score", "data-label": "Score" }, ...bar01(field("weighted"), row.weighted, { kind: "weighted", title: row.scored_at ? null : "Not judged yet" })),
     cell("Agreement", fig(field("votes_agreement"), percent(row.votes_agreement), "Mean over the criteria decided by votes")),
     cell("Model vs. judges", ...gapOf(row, field)),
-    cell("Selected for", row.selected_by ? (REASONS[row.selected_by] ?? row.selected_by) : UNKNOWN, row.reward_model_version ? h("small", {}, fig(field("reward_model_version"), `v${row.reward_model_version}`), " was live") : null),
+    cell("Selected for", row.selected_by ? (REASONS[row.selected_by] ?? row.selected_by) : UNKNOWN, row.reward_model_version ? h("small", {}, fig(field("reward_model_version"), `v${row.reward_model_version}`), " was in use") : null),
     h("td", { class: "shows", "data-label": "Content" }, ...(row.milestones ?? []).map((/** @type {string} */ name) => h("span", { class: "tag good reported" }, inWords(name))), h("span", { class: "reported" }, placesOf(row))),
     cell("Step", fig(field("env_step"), compact(row.env_step), row.env_step === null ? null : count(row.env_step))),
     wordsOf(row));
@@ -166,7 +166,7 @@ function when(row) {
 
 /** @param {any} row @param {(name: string) => string} field @returns {import("../dom.js").Child[]} */
 function gapOf({ model_gap: gap, model_gap_of: of }, field) {
-  if (gap === null) return [h("span", { title: "No model was live, or too few scored segments of it" }, UNKNOWN)];
+  if (gap === null) return [h("span", { title: "No model was in use, or too few scored segments of it" }, UNKNOWN)];
   const who = gap > 0 ? "model ranks it higher" : gap < 0 ? "judges rank it higher" : "same rank";
   return [fig(field("model_gap"), reward(gap), `Ranks from 0 to 1 among ${of} segments of this version: model minus judges`), h("small", {}, who)];
 }
@@ -204,7 +204,7 @@ export class Form {
       this.#choice("selected_by", "Selected for", facets?.selected_by, (value) => REASONS[value] ?? value),
       this.#choice("milestone", "Milestone", facets && [{ value: "any", segments: NaN }, ...facets.milestones], (value) => (value === "any" ? "any milestone" : inWords(value))),
       this.#choice("max_agreement", "Judges", [{ value: "0.99", segments: NaN }, { value: "0.67", segments: NaN }], (value) => ({ 0.99: "not unanimous", 0.67: "at most two of three agree" })[value] ?? `agreement of at most ${value}`),
-      this.#choice("reward_model_version", "Live model", facets?.reward_model_versions, (value) => `v${value}`),
+      this.#choice("reward_model_version", "Reward model", facets?.reward_model_versions, (value) => `v${value}`),
       this.#choice("run", "Run", facets?.runs, (value) => value),
       this.#room(),
       h("button", { type: "button", class: "quiet", disabled: Object.keys(this.#filters).length === 0, onclick: () => this.#set({}) }, "Clear"));

@@ -29,7 +29,7 @@ export function payOf(report, cursor, scope) {
 
 function sums({ pay }) {
   const { game, model, unexplained } = pay;
-  return h("p", {}, "Game reward ", fig("steps.pay.game", reward(game)), model === null ? ". No reward model was live." : h("span", {}, "; shaping reward by reward model ", fig("steps.pay.reward_model_version", `v${pay.reward_model_version}`), " ", fig("steps.pay.model", reward(model)), " at full weight, as if the episode started with the segment."),
+  return h("p", {}, "Game reward ", fig("steps.pay.game", reward(game)), model === null ? ". No reward model was in use." : h("span", {}, "; shaping reward by reward model ", fig("steps.pay.reward_model_version", `v${pay.reward_model_version}`), " ", fig("steps.pay.model", reward(model)), " at full weight, as if the episode started with the segment."),
     unexplained > LEAST ? h("b", { class: "bad-text" }, " Up to ", fig("steps.pay.unexplained", decimal(unexplained)), " of a step is not explained by any component.") : null);
 }
 
@@ -62,6 +62,6 @@ export function paySpecs({ steps, first_potential: first }) {
   const reach = /** @type {[number, number]} */ ([-0.5, steps.length - 0.5]);
   if (first === null) return { reach, charts: [pay] };
   const points = [/** @type {Point} */ ([-0.5, first]), ...steps.map(({ step, potential }) => /** @type {Point} */ ([step, potential]))];
-  const potential = { name: "Potential of the state", note: "Increases are rewarded.", format: decimal, height: 150, series: [{ name: "potential", style: 1, format: decimal, points }], none: "No model was live." };
+  const potential = { name: "Potential of the state", note: "Increases are rewarded.", format: decimal, height: 150, series: [{ name: "potential", style: 1, format: decimal, points }], none: "No model was in use." };
   return { reach, charts: [pay, potential] };
 }

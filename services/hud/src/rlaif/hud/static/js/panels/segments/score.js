@@ -109,7 +109,7 @@ export function headOf(name, detail, buttons) {
     facts(detail ? known(detail) : waiting(), "segment-facts"));
 }
 
-const TERMS = ["Captured", "Selected for", "Milestones", "Rooms", "Run", "At step", "Length", "Live model", "Model vs. judges"];
+const TERMS = ["Captured", "Selected for", "Milestones", "Rooms", "Run", "At step", "Length", "Reward model", "Model vs. judges"];
 
 const waiting = () => TERMS.map((term) => [term, UNKNOWN]);
 
@@ -124,13 +124,13 @@ function known({ segment: row, manifest, capture, capture_problem: problem }) {
     ["Run", idOf(manifest.run_id, "the run's id")],
     ["At step", fig("segment.manifest.env_step", count(manifest.env_step)), "Decisions of the run until then"],
     ["Length", h("span", {}, fig("segment.manifest.decision_steps", count(manifest.decision_steps)), " emulator steps, ", fig("segment.manifest.frames", count(manifest.frames)), " game frames"), `${duration(secondsOf(manifest.frames))}, waiting included`],
-    ["Live model", version === null ? "none" : h("a", { href: `/models/${version}`, "data-figure": capture ? "segment.capture.reward_model_version" : "segment.segment.reward_model_version" }, `v${version}`)],
+    ["Reward model", version === null ? "none" : h("a", { href: `/models/${version}`, "data-figure": capture ? "segment.capture.reward_model_version" : "segment.segment.reward_model_version" }, `v${version}`)],
     ["Model vs. judges", gapOf(row)],
   ];
 }
 
 function gapOf(row) {
-  if (!row || row.model_gap === null) return h("span", { title: "Too few scored segments of this version, or no model was live" }, UNKNOWN);
+  if (!row || row.model_gap === null) return h("span", { title: "Too few scored segments of this version, or no model was in use" }, UNKNOWN);
   const title = `Ranks from 0 to 1 among ${row.model_gap_of} segments of this version: model minus judges`;
   return h("span", { title }, fig("segment.segment.model_gap", reward(row.model_gap)), " of ", fig("segment.segment.model_gap_of", count(row.model_gap_of)), " ranked");
 }

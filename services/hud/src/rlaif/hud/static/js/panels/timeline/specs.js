@@ -219,7 +219,7 @@ export function stepChart(steps) {
   const reach = steps.length ? [at(0) - width / 2, at(steps.length - 1) + width / 2] : null;
   return {
     reach, format: reward, bars: width,
-    note: "Game reward components and the shaping reward of the live model. Any unexplained remainder is red.",
+    note: "Game reward components and the shaping reward. Any unexplained remainder is red.",
     none: "No frame yet.",
     series: parts.map(({ name, amounts }, index) => ({ name, style: index + 1, format: reward, points: amounts.map((amount, each) => /** @type {Point} */ ([at(each), name === MODEL ? steps[each].paid : amount])) })),
     stacked: { total: steps.map(({ env_step, reward: game, paid }) => /** @type {Point} */ ([env_step, game + (paid ?? 0)])) },
