@@ -130,7 +130,7 @@ demo: $(VENV)/.ready ## Run the whole pipeline here (ONCE=1 stops after two load
 	@$(WITHOUT_JUDGES) $(BIN)/rlaif demo $(DEMO)
 
 train: $(VENV)/.ready ## Train in the foreground, without the other services (ARGS="--mode epoch"; ARGS=--help)
-	@$(BIN)/rlaif train $(RUNS_OPTION) $(ROM_PATH_OPTION) $(ARGS)
+	@$(STORES_HERE) $(BIN)/rlaif train $(RUNS_OPTION) $(ROM_PATH_OPTION) $(ARGS)
 
 train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros|options|buttons WORLD=7; again: resumes)
 	@$(STORES_HERE) $(BIN)/rlaif train --mode quest --run-id $(TRAINED) \

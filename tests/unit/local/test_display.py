@@ -56,7 +56,7 @@ def test_no_message_is_wider_than_the_terminal(screen):
     display.done("reward-model", "http://127.0.0.1:65535", 112.4)
     display.headline(CLOSED)
     display.warn("judge is not ready: llm vision: " + "the server answers 400 to the model " * 5)
-    display.note("stopped after 1234 s, loop closed 12 times; " + "everything is kept " * 5)
+    display.note("stopped after 1234 s, loops closed: 12; " + "everything is kept " * 5)
     assert max(map(len, screen.lines())) <= screen.console.width
     text = " ".join(" ".join(screen.lines()).split())
     assert CLOSED in text

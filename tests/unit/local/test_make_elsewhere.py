@@ -111,12 +111,14 @@ def fresh(tmp_path: Path) -> Clone:
     return Clone(tmp_path / "clone", is_set_up=False)
 
 
+@pytest.mark.parametrize("target", ["train", "train-cartridge"])
 @pytest.mark.parametrize("place", PLACES)
-def test_the_stores_of_a_trained_cartridge_are_in_the_clone(tmp_path, place):
+def test_the_stores_of_a_training_are_in_the_clone(tmp_path, place, target):
     clone = Clone(tmp_path / place, is_set_up=True)
-    clone.make("train-cartridge")
+    clone.make(target)
     [(words, environment)] = clone.calls()
-    assert words[:3] == ["train", "--mode", "quest"]
+    assert words[:1] == ["train"]
+    assert ("quest" in words) is (target == "train-cartridge")
     for name, folder in (("MODELS_STORE", "models"), ("EPISODES_STORE", "episodes")):
         assert environment[name] == str(clone.root.resolve() / "var/trainer" / folder)
 

@@ -149,7 +149,7 @@ async def _run(
     loops = arguments.loops or (_ONCE_LOOPS if arguments.once else None)
     closed = await supervisor.run(loops=loops, seconds=arguments.timeout)
     display.note(
-        f"stopped after {time.monotonic() - began:.0f} s, loop closed {closed} times; "
+        f"stopped after {time.monotonic() - began:.0f} s, loops closed: {closed}; "
         f"the next start resumes from {home.root}"
     )
     return 0

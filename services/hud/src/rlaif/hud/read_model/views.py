@@ -46,7 +46,7 @@ class MapView(MapPosition):
 
 
 class PayView(WatchedPay):
-    """Potential of the watched player by the live reward model, as reported last."""
+    """Potential of the watched player by the reward model in use, as reported last."""
 
     rise: float | None = Field(description="Sum of `rises`; null if that is null.")
     rise_seconds: float | None = Field(description="Duration that `rises` covers, or null.")

@@ -86,7 +86,8 @@ def main(arguments: list[str] | None = None) -> int:
     add = parser.add_argument
     add("demonstrations", type=Path, help="folder of the demonstrations, such as of a run")
     add("--id", default="zelda/seedling-vale-v0", help="name of the dataset (default: %(default)s)")
-    add("--out", type=Path, default=Path("var/datasets"), help="folder of datasets (default: %(default)s)")
+    add("--out", type=Path, default=Path("var/datasets"),
+        help="folder of datasets (default: %(default)s)")  # fmt: skip
     add("--rom", type=Path, help="ROM file (default: the embedded game)")
     arms = ("buttons", "macros", "options")
     add("--actions", default="macros", choices=arms, help="action set of the demonstrations")

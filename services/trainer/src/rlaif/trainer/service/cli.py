@@ -261,8 +261,8 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
             named = settings.checkpoint if run_id is None else run_id
             return _complain(
                 f"{named} is not on this disk, and the models store is unavailable ({error}): "
-                "correct MODELS_STORE or S3_ENDPOINT_URL, or omit TRAINER_RUN_ID and "
-                "TRAINER_CHECKPOINT to start a new run",
+                "correct MODELS_STORE (a folder is one, too) or S3_ENDPOINT_URL, or omit "
+                "TRAINER_RUN_ID and TRAINER_CHECKPOINT to start a new run",
                 FAILED,
             )
         writer.begin(supervisor.state.run_id)

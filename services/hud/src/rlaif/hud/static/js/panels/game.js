@@ -1,4 +1,4 @@
-// The screen of the agent with playback controls, display statistics, and the value of the live reward model.
+// The screen of the agent with playback controls, display statistics, and the value of the reward model in use.
 
 import { h, s, setText, show } from "../dom.js";
 import { count, duration, hex, reward, roundTrip, tenth, UNKNOWN } from "../format.js";
@@ -141,7 +141,7 @@ export function drawWorth(element, { pay, screen }) {
   if (!screen) return show(element);
   const known = pay && pay.env === screen.env ? pay : null;
   show(element,
-    h("p", { title: "How the live reward model rates the state on the screen: −1 is the start of the quest, +1 its goal" },
+    h("p", { title: "How the reward model in use rates the state on the screen: −1 is the start of the quest, +1 its goal" },
       h("span", { class: "label" }, "Φ "), h("b", {}, fig(known ? "pay.potential" : null, reward(known?.potential))),
       known?.reward_model_version ? h("span", { class: "label" }, " by ", fig("pay.reward_model_version", `v${known.reward_model_version}`)) : h("span", { class: "label" }, " no reward model yet")),
     known?.rises ? sparkline(known.rises) : null,
