@@ -86,13 +86,13 @@ export CHECK_PYTHON
 .PHONY: help setup setup-dev demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage test-chaos chaos soak \
         test-quick test-serverless test-oldest test-newest test-floors floors lock audit check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
-        bench-refresh bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-overhead bench-hud bench-planner memory-flat simulate-month plots study \
+        bench-refresh bench-rllib bench-move-to bench-loop bench-rm bench-overhead bench-hud bench-planner simulate-month plots study \
         notebook-test live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
 define HELP
 function group(name) {
   if (name ~ /^(test|coverage|chaos|soak|live-page)|-test$$/) return "Tests"
-  if (name ~ /^(bench|ladder|report|simulate|study|memory|plots|replay)/) return "Measurements"
+  if (name ~ /^(bench|ladder|report|simulate|study|plots|replay)/) return "Measurements"
   if (name ~ /^(secrets|deploy|image|container|validate)/) return "Containers and clusters"
   if (name ~ /^(demo|train|play|evaluate|film|help|setup$$|clean)/) return "Use"
   return "Development"
@@ -356,9 +356,6 @@ study: $(VENV)/.ready-dev ## Continue a study, two runs at a time, and report: s
 plots: $(SB3_VENV)/.ready ## Plot the results of the studies into docs/study
 	@PYTHONPATH=$(SB3_VENV) $(BIN)/python benchmarks/plot_studies.py
 
-memory-flat: $(VENV)/.ready-dev ## Train for an hour and watch the resident memory
-	@$(BIN)/python benchmarks/memory_flat.py $(BENCH_ARGS)
-
 bench-loop: $(VENV)/.ready-dev ## Measure the time from a captured segment to a loaded model, and the throughput of the judges
 	@$(BIN)/python benchmarks/bench_loop.py $(BENCH_ARGS)
 
@@ -370,9 +367,6 @@ simulate-month: $(VENV)/.ready-dev ## Measure memory, start, look-up and listing
 
 bench-move-to: $(VENV)/.ready-dev ## Compare MOVE_TO with the shortest paths, in every room of the cartridge
 	@$(BIN)/python benchmarks/move_to.py $(BENCH_ARGS)
-
-bench-judge: $(VENV)/.ready-dev ## Measure outages of the models (429, 500, hang, dead)
-	@$(BIN)/python benchmarks/judge_outages.py $(BENCH_ARGS)
 
 .PHONY: workbench-test
 workbench-test: $(VENV)/.ready-dev .venv-workbench/.ready ## Run the Workbench notebook against a fake API server

@@ -1,13 +1,7 @@
-"""One training run as the service starts it: `RunSupervisor` and the training process under it.
+"""The processes of a training run, their CPU time and memory, and a reward model for it."""
 
-The service's other work is simulated as far as it costs the process time: a
-reward model to load, captures granted within the budget, and a spool that is emptied.
-"""
-
-import asyncio
 import hashlib
 import os
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,13 +14,7 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.local.strays import descendants
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
-from rlaif.trainer.run_folder.protocol import GrantCaptures, LoadRewardModel
-from rlaif.trainer.run_folder.spool import Spool
-from rlaif.trainer.service.runs.supervisor import RunSupervisor
-from rlaif.trainer.service.runtime import CaptureBudget
-from rlaif.trainer.settings import TrainerSettings
-
-GRANT_SECONDS = 1.0
+from rlaif.trainer.run_folder.protocol import LoadRewardModel
 
 MEMBERS = 5
 """Default number of networks of a reward model (`REWARD_MODEL_MEMBERS`)."""
@@ -59,21 +47,6 @@ def reward_model(directory: Path, version: int = 1) -> LoadRewardModel:
     path = directory / f"{version}.safetensors"
     path.write_bytes(data)
     return LoadRewardModel(version=version, path=str(path), sha256=hashlib.sha256(data).hexdigest())
-
-
-async def grant_captures(run: RunSupervisor, settings: TrainerSettings) -> None:
-    """Grant captures and remove spooled files, like the uploader, until cancelled."""
-    budget = CaptureBudget(settings.captures_per_minute, settings.judge_backlog)
-    spool = Spool(run.directory / "spool")
-    captured = 0
-    while True:
-        await asyncio.sleep(GRANT_SECONDS)
-        total = run.state.last.segments_captured if run.state.last else 0
-        budget.spend(max(0, total - captured))
-        captured = total
-        await run.send(GrantCaptures(segments=budget.grant(time.monotonic(), 0)))
-        for path in spool.waiting():
-            path.unlink()
 
 
 def tree(root: int) -> list[Process]:
