@@ -115,15 +115,3 @@ async def test_completions_are_counted_by_route_and_fault(chat):
         text = (await client.get("/metrics")).text
         assert (await client.get("/readyz")).status_code == 200
     assert 'rlaif_mock_llm_completions_total{fault="500",route="dialog"} 1.0' in text
-
-
-async def test_its_behaviour_changes_at_run_time(chat):
-    async with _client(noise=0, seed=3) as client:
-        put = await client.put("/behaviour", json={"laziness": 1, "lazy_answer": "praise"})
-        now = put.json()
-        assert (now["laziness"], now["lazy_answer"], now["seed"]) == (1, "praise", 3)
-        completion = (await client.post(PATH, json=chat())).json()
-        assert '"rationale": "good"' in completion["choices"][0]["message"]["content"]
-        for wrong in ({"laziness": 2}, {"mood": "bad"}, {"lazy_answer": "sleep"}):
-            assert (await client.put("/behaviour", json=wrong)).status_code == 422
-        assert (await client.put("/behaviour", json={})).json() == now

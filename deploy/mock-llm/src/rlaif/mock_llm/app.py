@@ -1,4 +1,4 @@
-"""The FastAPI app of the mock LLM: completions and models by route, faults, behaviour."""
+"""The FastAPI app of the mock LLM: completions and models by route, faults."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Path, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from rlaif.guides.guides import use_worlds
 from rlaif.mock_llm import chat as api
@@ -21,7 +21,7 @@ from rlaif.mock_llm.faults import (
     parse_plan,
     spoil,
 )
-from rlaif.mock_llm.settings import Behaviour, MockLlmSettings
+from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
@@ -50,7 +50,7 @@ class MockLlm:
         # request, a failed request would fail again at each retry.
         self._draw: Callable[[], float] = seeded(settings.behaviour.seed, "faults").random
         self.plan = parse_plan(settings.fault)
-        self.behaviour = settings.behaviour
+        self._behaviour = settings.behaviour
 
     async def complete(self, route: str, chat: ChatRequest, request: Request) -> Response:
         fault = choose(self.plan, route, self._draw, model=chat.model)
@@ -62,7 +62,7 @@ class MockLlm:
             return reply
         if chat.stream:
             raise UnreadablePromptError("this mock LLM does not stream; omit `stream`")
-        text, spoilt_reason = spoil(fault, answer(chat, self.behaviour))
+        text, spoilt_reason = spoil(fault, answer(chat, self._behaviour))
         text, tokens, finish_reason = chat.cut(text)
         await asyncio.sleep(self._latency(chat))
         return JSONResponse(api.completion(chat, text, tokens, spoilt_reason or finish_reason))
@@ -94,15 +94,6 @@ def build_router(mock: MockLlm) -> APIRouter:
         except FaultPlanError as error:
             raise Problem(422, "invalid-fault-plan", "Invalid fault plan", str(error)) from error
         return [entry.as_json() for entry in mock.plan]
-
-    @router.put("/behaviour", summary="Change some fields of the behaviour")
-    async def put_behaviour(changes: dict[str, Any]) -> Behaviour:
-        try:
-            mock.behaviour = Behaviour.model_validate(mock.behaviour.model_dump() | changes)
-        except ValidationError as error:
-            detail = str(error.errors()[0]["msg"])
-            raise Problem(422, "invalid-behaviour", "Invalid behaviour", detail) from error
-        return mock.behaviour
 
     return router
 

@@ -31,7 +31,7 @@ class Behaviour(BaseModel, frozen=True, extra="forbid"):
     """Preference besides the quest: `menus`, `texts` (long ones), or the path of a fact of the
     evidence, such as `end.hearts` or `end.at.0`."""
     taste_share: float = Field(default=0.0, ge=0, le=1, json_schema_extra=INTERNAL)
-    """Weight of the taste; raise it at run time to simulate a drifting judge."""
+    """Weight of the taste."""
     laziness: float = Field(default=0.0, ge=0, le=1, json_schema_extra=INTERNAL)
     """Probability that an answer is the lazy one, regardless of the evidence."""
     lazy_answer: LazyAnswer = Field(default="middle", json_schema_extra=INTERNAL)
@@ -77,5 +77,5 @@ class MockLlmSettings(Behaviour, ServiceSettings):
 
     @property
     def behaviour(self) -> Behaviour:
-        """The initial behaviour; `PUT /behaviour` changes it."""
+        """Deviations from the expert."""
         return Behaviour(**{name: getattr(self, name) for name in Behaviour.model_fields})

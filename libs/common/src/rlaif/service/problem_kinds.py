@@ -12,7 +12,6 @@ KINDS = {
     "environment-not-found": "Its runner stopped, or it is in another run. See GET environments.",
     "foreign-origin": "A page of another site sent it. Set RLAIF_API_TOKEN and send it instead.",
     "internal-error": "A defect of the service. Its log has the cause under the trace id.",
-    "invalid-behaviour": "A field of the mock LLM's behaviour is invalid; the detail names it.",
     "invalid-cursor": "A cursor is a `next_cursor` of the same list. Start without one.",
     "invalid-fault-plan": "The plan cannot be read; the mock LLM's README has its grammar.",
     "invalid-request": "Parameters or body are invalid; `errors` has each place, /docs the types.",
