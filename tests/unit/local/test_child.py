@@ -120,6 +120,20 @@ async def test_it_is_restarted_when_it_dies_and_that_is_reported(run, monkeypatc
     assert str(script.child.pid) == script.lines("pids")[1]
 
 
+async def test_a_restart_that_the_system_refuses_is_reported_and_tried_again(run, monkeypatch):
+    monkeypatch.setattr(module, "_RESTART_CAP_SECONDS", 0.01)
+    script = run("touch up; exec tail -f /dev/null")
+    await script.child.start()
+    log = script.child.spec.log
+    log.unlink()
+    log.mkdir()
+    os.kill(script.child.pid, signal.SIGKILL)
+    await eventually(lambda: len(script.deaths) > 2, "it is tried again")
+    assert "Is a directory" in script.deaths[1]
+    log.rmdir()
+    await eventually(lambda: script.child.restarts == 1, "it runs again")
+
+
 async def test_a_process_that_does_not_answer_is_restarted_a_few_times(run, monkeypatch):
     monkeypatch.setattr(module, "_RESTART_CAP_SECONDS", 0.01)
     monkeypatch.setattr(module, "_CHECK_SECONDS", 0.01)

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rlaif.files.failures import why
 from rlaif.pacing.backoff import backoff
 
 _RESTART_CAP_SECONDS = 10.0
@@ -131,10 +132,16 @@ class Child:
             self._on_death(self, reason)
             deaths = 1 if time.monotonic() - began > _STABLE_SECONDS else deaths + 1
             # Cancelled by `stop`, so that a stopped child is not restarted.
-            await asyncio.sleep(backoff(deaths, base=1.0, cap=_RESTART_CAP_SECONDS))
+            while True:
+                await asyncio.sleep(backoff(deaths, base=1.0, cap=_RESTART_CAP_SECONDS))
+                try:
+                    await self._spawn()
+                    break
+                except OSError as error:  # such as too little memory, or a full disk
+                    self._on_death(self, f"not started: {why(error)}")
+                    deaths += 1
             self.restarts += 1
             most = math.ceil(self.spec.ready_seconds / _CHECK_SECONDS)
-            await self._spawn()
 
     async def _end(self, process: asyncio.subprocess.Process, most: int) -> str:
         """Wait for the process to end, killing it if it hangs; returns the reason.

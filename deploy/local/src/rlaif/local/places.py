@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import fcntl
 import hmac
 import json
 import os
@@ -15,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from rlaif.files.locked import LockedError, lock
 from rlaif.files.whole import replacing
 from rlaif.servers.seaweedfs import port_is_free
 
@@ -77,21 +77,13 @@ class DataDirectory:
             OSError: It cannot be created or written.
         """
         self.root.mkdir(parents=True, exist_ok=True)
-        file = (self.root / "lock").open("a+")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            file.seek(0)
-            owner = file.read().strip() or "unknown"
-            file.close()
+            return lock(self.root / "lock")
+        except LockedError as error:
             raise DataDirectoryBusyError(
-                f"{self.root} is in use by a running demo (pid {owner}); stop it, or "
+                f"{self.root} is in use by a running demo (pid {error.owner}); stop it, or "
                 "choose another directory with --data-dir"
             ) from error
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        return file
 
     def check_access(self) -> None:
         """Check that its upper two levels are readable and writable for this user.

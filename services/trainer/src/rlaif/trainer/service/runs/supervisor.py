@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rlaif.files.locked import LockedError, lock
 from rlaif.pacing.backoff import backoff
 from rlaif.pacing.pause import pause
 from rlaif.service.child_process import ONE_THREAD
@@ -35,6 +37,8 @@ _WRONG_SETTINGS = 2
 _QUICK_DEATH_SECONDS = 60.0
 _QUICK_DEATHS_MAX = 4
 _LONGEST_PAUSE = 15.0
+_CLAIM_SECONDS = 10.0
+"""Time that a process needs to end after its run is saved."""
 
 
 class RunSupervisor:
@@ -117,12 +121,39 @@ class RunSupervisor:
 
     async def _keep_running(self) -> None:
         try:
-            await self._run_attempts()
+            with await self._claim():
+                await self._run_attempts()
+        except LockedError as error:
+            reason = f"process {error.owner} trains this run: stop it, or start another run"
+            logger.error("the run cannot start", extra={"reason": reason})
+            self.state = replace(self.state, status="failed", failure=reason)
         except Exception as error:
             # No caller awaits this task while the service runs: report the error here.
             logger.exception("run supervisor crashed")
             reason = f"the run supervisor crashed: {type(error).__name__}: {error}"
             self.state = replace(self.state, status="failed", failure=reason)
+
+    async def _claim(self) -> AbstractContextManager[object]:
+        """The lock of the run's folder: two processes would overwrite each other's files.
+
+        The process of a killed service or launcher may still save the run for TRAINER_STOP_SECONDS.
+
+        Raises:
+            LockedError: Another process keeps it for longer.
+        """
+        end = time.monotonic() + self._settings.stop_seconds + _CLAIM_SECONDS
+        while True:
+            try:
+                self.directory.mkdir(parents=True, exist_ok=True)
+                return lock(self.directory / "lock")
+            except LockedError:
+                if time.monotonic() > end or self._stopping:
+                    raise
+                logger.warning("another process saves the run: waiting for its end")
+            except OSError as error:  # a full disk is waited for below; some have no locks
+                logger.warning("the run is not locked", extra={"reason": str(error)})
+                return nullcontext()
+            await pause(_LONGEST_PAUSE / 15, unless=self._stop_requested)
 
     async def _run_attempts(self) -> None:
         quick_deaths = waits = 0
