@@ -12,6 +12,7 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import BINARY, StoreUnavailableError
 from rlaif.trainer.checks import WrongSettingsError
+from rlaif.trainer.learner.evaluating import _name
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.checkpoints import CheckpointError
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
@@ -237,6 +238,23 @@ async def test_machines_that_were_lost_before_a_checkpoint_share_no_attempt(
         attempts.append((await start(TrainerSettings.model_validate(settings))).attempts)
     assert attempts == ([1000, 2000, 3000] if saved else [0, 1000, 2000])
     assert checkpoint_store.claim_attempts(store, "another") == 0
+
+
+async def test_a_run_that_trained_is_not_turned_into_an_evaluation(data_dir: Path, start: Start):
+    save(data_dir, 1, rom_sha256=load_cartridge().sha256)
+    before = RunRecord.read(record_path(data_dir, RUN))
+    settings = {"data_dir": data_dir, "mode": "evaluation", "checkpoint": RUN}
+    with pytest.raises(WrongSettingsError, match="a run of its own"):
+        await start(TrainerSettings.model_validate(settings))
+    assert RunRecord.read(record_path(data_dir, RUN)) == before
+
+
+def test_a_repeated_evaluation_has_an_id_of_its_own(data_dir: Path):
+    """Another result under the same id would not be stored: a job has the id of its first run."""
+    run = RunRecord.read(record_path(data_dir, RUN))
+    again = run.model_copy(update={"attempts": 1000})
+    ids = [_name(each, None, "trained") for each in (run, again)]
+    assert ids == ["r-1", "r-1-1000"]
 
 
 async def test_a_ray_job_resumes_without_the_checkpoint_that_its_policy_began_with(

@@ -97,6 +97,29 @@ def test_a_curriculum_that_cannot_be_followed_is_reported(
     assert text in wrong(tmp_path, curriculum_path=tmp_path / "found", **values)
 
 
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan"])
+@pytest.mark.parametrize("name", ["RUN_HOURS", "TRAINER_PPO_LEARNING_RATE"])
+def test_a_number_is_finite(monkeypatch: pytest.MonkeyPatch, name: str, value: str):
+    """Stored settings are JSON: the process of a run with RUN_HOURS=inf could not read them."""
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match=r"finite|greater than 0"):
+        TrainerSettings()
+
+
+def test_a_dashboard_without_a_job_is_refused_since_it_would_have_no_effect(tmp_path: Path):
+    assert "TRAINER_RUN_ON is process" in wrong(tmp_path, ray_address="http://head:8265")
+
+
+@pytest.mark.parametrize("name", ["shaping_weight", "curiosity_weight", "ppo_gamma"])
+def test_a_resumed_run_keeps_what_its_critic_learned_to_predict_unless_it_is_set(
+    tmp_path: Path, name: str
+):
+    saved, today = trained(tmp_path, {name: 0.5}), TrainerSettings(data_dir=tmp_path)
+    assert flat_values(check(today, saved))[name] == 0.5
+    changed = TrainerSettings.model_validate({"data_dir": tmp_path, name: 0.25})
+    assert flat_values(check(changed, saved, {name}))[name] == 0.25
+
+
 def test_a_service_beside_jobs_starts_no_run_and_says_how_to_start_a_job(tmp_path: Path):
     assert "oc create -k deploy/jobs/" in wrong(tmp_path, run_on="none")
 

@@ -11,6 +11,7 @@ An option overrides its variable, which overrides the default.
 """
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -18,9 +19,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from operator import attrgetter
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -150,6 +151,14 @@ class SharedSettings(BaseSettings):
     log_format: Annotated[LogFormat, BeforeValidator(_lower)] = _shared(
         "LOG_FORMAT", "json", "Log format: json (one object per line) or text."
     )
+
+    @model_validator(mode="after")
+    def _numbers_are_finite(self) -> Self:
+        """Stored settings are JSON, which has no infinity."""
+        for name, value in flat_values(self).items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{name} is {value}: give a finite number")
+        return self
 
     @classmethod
     def service_name(cls) -> str:

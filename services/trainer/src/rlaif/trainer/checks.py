@@ -112,7 +112,14 @@ def check(
         read_reward_model(settings.reward_model_path)
     if manifest is not None:
         fits(manifest, cartridge.sha256, name)
-    if settings.run_on == "ray-job" and not (settings.ray_address or "").startswith("http"):
+    is_dashboard = (settings.ray_address or "").startswith("http")
+    if settings.run_on == "process" and is_dashboard:
+        raise WrongSettingsError(
+            f"RAY_ADDRESS is a dashboard, {settings.ray_address}, but TRAINER_RUN_ON is process: "
+            "set TRAINER_RUN_ON to ray-job, or RAY_ADDRESS to HOST:6379 to place only the runners "
+            "on the cluster"
+        )
+    if settings.run_on == "ray-job" and not is_dashboard:
         raise WrongSettingsError(
             "TRAINER_RUN_ON is ray-job, but RAY_ADDRESS is "
             f"{settings.ray_address or 'not set'}: give the cluster's dashboard, such as "

@@ -39,6 +39,7 @@ from rlaif.trainer.run_folder.protocol import (
     Finished,
     Started,
 )
+from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.settings.learning import NetworkSettings
@@ -110,7 +111,7 @@ def _evaluate(
     length, seed, greedy = settings.evaluation_length, settings.eval.seed, settings.eval.greedy
     task = EvaluationTask.of(run.environments(), length=length, seed=seed, greedy=greedy)
     episodes = play_on_runners(algorithm.runners, task, settings.eval.episodes, player)
-    own, model = run.record.run_id, manifest.reward_model
+    own, model = run.record, manifest.reward_model
     evaluation = result.evaluation_of(
         manifest,
         episodes,
@@ -142,10 +143,13 @@ def _evaluate(
     )
 
 
-def _name(run_id: str, epoch: int | None, player: Player) -> str:
+def _name(run: RunRecord, epoch: int | None, player: Player) -> str:
+    """An id of its own for each evaluation, also of a run of mode evaluation that is repeated."""
     if player == "random":
-        return f"{run_id}-random"
-    return f"{run_id}-e{epoch:04d}" if epoch is not None else run_id
+        return f"{run.run_id}-random"
+    if epoch is not None:
+        return f"{run.run_id}-e{epoch:04d}"
+    return f"{run.run_id}-{run.attempts}" if run.attempts else run.run_id
 
 
 def play_on_runners(

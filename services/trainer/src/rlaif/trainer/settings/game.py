@@ -70,7 +70,8 @@ class GameSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True
         validation_alias="EPISODE_LENGTH",
         ge=1,
         description="Maximum episode length in steps of four frames: 30,000 are 33 minutes of game "
-        "time. With TRAINER_ACTIONS=seed, waiting frames do not count.",
+        "time. With TRAINER_ACTIONS=seed, waiting frames do not count. Mode evaluation plays "
+        "15,000 steps, with TRAINER_ACTIONS=seed 3,000.",
     )
     death_ends: bool | None = Field(default=None, json_schema_extra=INTERNAL)
     """Whether an episode ends when the player dies. If false, it continues at the respawn point;

@@ -197,6 +197,7 @@ class CuriositySettings(BaseModel, frozen=True, extra="forbid"):
         ge=0,
         description="Intrinsic reward for an observation whose novelty is one standard deviation "
         "of the discounted return (random network distillation). 0 disables it (ADR 0012).",
+        json_schema_extra=UNLESS_SET,
     )
 
 

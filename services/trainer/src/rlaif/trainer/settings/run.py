@@ -66,14 +66,15 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", populate_by_name=True)
         default=48.0,
         validation_alias="RUN_HOURS",
         gt=0,
-        description="Stop after this much training time, in hours, excluding pauses and work lost "
-        "to crashes.",
+        description="Stop after this much training time, in hours. It includes evaluations, but no "
+        "pauses and no work lost to crashes.",
     )
     epoch_steps: int = Field(
         default=300_000,
         validation_alias="EPOCH_STEPS",
         ge=1,
-        description="Environment steps between two checkpoints.",
+        description="Environment steps of an epoch, at whose end a checkpoint is saved; at least "
+        "BATCH_SIZE, as an iteration that ends several epochs ends only the last one.",
     )
     checkpoint_minutes: float = Field(
         default=10.0,

@@ -173,8 +173,13 @@ class RunManager:
             own = stored(TrainerSettings, record.overrides if record else {})
             own |= checks.by_field(dict(overrides or {}))
             settings = checks.with_overrides(self._settings, own)
+            if found and settings.mode == "evaluation":
+                raise checks.WrongSettingsError(
+                    f"run {run_id} has trained, and an evaluation is a run of its own: give it "
+                    "another TRAINER_RUN_ID, or none"
+                )
             named = settings.checkpoint
-            if named is not None and (not found or settings.mode == "evaluation"):
+            if named is not None and not found:
                 await self._bring_back_checkpoint(named)
             given = {each.name for each in describe(TrainerSettings) if settings.gives(each)}
             settings = await asyncio.to_thread(
