@@ -178,6 +178,20 @@ async def test_a_request_that_is_refused_alone_is_given_up_at_once(bench: Bench)
     assert bench.prober.check() is None
 
 
+async def test_a_route_that_answers_probes_and_rejects_segments_is_reported(bench: Bench) -> None:
+    too_long = RefusedError("HTTP 400: This model's maximum context length is 4096 tokens", 400)
+    bench.server.fault = lambda request: None if request == _request() else too_long
+    for number in range(MIN_VOTES):
+        assert bench.reported() == ""
+        assert isinstance(await bench.ask(f"segment {number}"), FailedRequestError)
+    assert "rejects most segments" in bench.reported()
+    assert "--max-model-len" in bench.reported()
+    bench.server.fault = lambda request: None
+    for number in range(MIN_VOTES):
+        await bench.ask(f"shorter segment {number}")
+    assert bench.reported() == ""
+
+
 async def test_a_reply_that_is_no_completion_may_do_better_with_another_seed(bench: Bench) -> None:
     error = InvalidReplyError("<html>")
     bench.server.fault = _of("poison", error)
@@ -205,6 +219,8 @@ async def test_an_answer_resets_the_failures_of_a_request(bench: Bench) -> None:
         (WRONG_KEY, ("refuses every call", "check LLM_API_KEY")),
         (InvalidReplyError("<html>"), ("refuses every call", "LLM_VISION_URL")),
         (RefusedError("Unknown field: response_format.json_schema", 400), ("JUDGE_SCHEMA_MODE",)),
+        (RefusedError("Insufficient Balance", 402), ("credit", "LLM_API_KEY")),
+        (RefusedError("maximum context length is 4096", 400), ("JUDGE_MAX_TOKENS",)),
         (RefusedError("enable_thinking is not allowed", 400), ("JUDGE_CHAT_TEMPLATE_KWARGS",)),
         (DOWN, ("does not answer", "the engine died")),
         (UNREACHABLE, ("does not answer", "connection refused", "LLM_VISION_URL")),

@@ -98,3 +98,4 @@ async def test_a_plan_that_does_no_good_is_still_a_plan(question, trick):
 async def test_an_answer_that_was_cut_off_reports_it(question):
     end = await caller(Model(Answer('{"reason": "so', "length"))).ask(question())
     assert (end.outcome, end.detail[:7]) == ("invalid", "cut off")
+    assert "TRAINER_PLANNER_CHAT_TEMPLATE_KWARGS" in end.detail

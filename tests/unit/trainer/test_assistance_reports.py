@@ -50,12 +50,14 @@ def tallied(*iterations, tally=None):
     return tally
 
 
-def account(*, ok=0, timeouts=0, in_flight=0, event=None, **tables):
+def account(*, ok=0, timeouts=0, invalid=0, in_flight=0, event=None, **tables):
     counts = ModeCounts()
     for _ in range(ok):
         counts += one_call("ok", 0.4)
     for _ in range(timeouts):
         counts += one_call("timeout", 15.0)
+    for _ in range(invalid):
+        counts += one_call("invalid", 4.0)
     planner = PlannerCounts({"dialog": counts}, {"dialog": in_flight} if in_flight else {})
     return AssistanceFigures(planner=planner, events=[event] if event else [], **tables)
 
@@ -170,15 +172,22 @@ def test_a_route_without_answers_is_named_with_the_reason():
     assert "training continues" in trouble
 
 
+def test_a_route_whose_answers_are_all_unusable_is_named_with_the_reason():
+    why = event(call="invalid", ending_reason="cut off after 768 tokens")
+    trouble = after(account(invalid=2), account(invalid=2, event=why)).planner_issue or ""
+    assert "4 calls ended with invalid (cut off after 768 tokens)" in trouble
+
+
 @pytest.mark.parametrize(
     "accounts",
     [
         (account(timeouts=1),),
         (account(timeouts=9), account(ok=1)),
         (account(timeouts=9, ok=1),),
+        (account(invalid=9, ok=1),),
         (account(timeouts=9), None),
     ],
-    ids=["one accident", "answers again", "some answers", "no planner any more"],
+    ids=["one accident", "answers again", "some answers", "some usable", "no planner any more"],
 )
 def test_a_route_that_answers_is_not_down(accounts):
     assert after(*accounts).planner_issue is None

@@ -52,7 +52,7 @@ _SILENCE_SECONDS = 8.0
 _MAX_REMEMBERED_REQUESTS = 1000
 _GIVEN_UP = 1_000_000
 
-Kind = Literal["down", "refused", "unreadable", "blind", "silent"]
+Kind = Literal["down", "refused", "unreadable", "blind", "silent", "partial"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Outage:
 
     `down` may end by itself: no connection, timeout, 5xx, 429. `refused` needs an operator: a wrong
     key, path or model name. `unreadable`: answers cannot be parsed. `blind`: only pictures fail.
-    `silent`: calls in flight have no answer yet.
+    `silent`: calls in flight have no answer yet. `partial`: most requests fail, and no probe does.
     """
 
     kind: Kind
@@ -104,6 +104,7 @@ class _State:
     in_flight: int = 0
     silent_since: float | None = None
     rounds: OrderedDict[str, int] = field(default_factory=OrderedDict)
+    given_up: deque[ModelError | None] = field(default_factory=lambda: deque(maxlen=MAX_VOTES))
     readable: deque[bool] = field(default_factory=lambda: deque(maxlen=MAX_VOTES))
     unreadable: Outage | None = None
 
@@ -160,7 +161,7 @@ class Prober:
 
     def check(self) -> str | None:
         """Message with the problem and the fix; None for a healthy route."""
-        if (outage := self._any_outage()) is not None:
+        if (outage := self._any_outage() or self._partial()) is not None:
             return self._message(outage)
         since = self._state.silent_since
         silent = 0.0 if since is None else self._clock() - since
@@ -190,6 +191,7 @@ class Prober:
     def call_ended(self, request: CompletionRequest, error: BaseException | None) -> None:
         self._note_end(error)
         if error is None:
+            self._state.given_up.append(None)
             self.call_answered(request)
         elif isinstance(error, ModelError):
             self._count_failure(request.modality, error)
@@ -273,6 +275,14 @@ class Prober:
     def _any_outage(self) -> Outage | None:
         return self._state.outage("pictures") or self._state.unreadable
 
+    def _partial(self) -> Outage | None:
+        """An outage if most of the last requests, which are longer than probes, were given up."""
+        last = self._state.given_up
+        errors = [error for error in last if error is not None]
+        if len(last) < MIN_VOTES or 2 * len(errors) <= len(last):
+            return None
+        return Outage("partial", float("-inf"), errors[-1])  # nobody waits for its end
+
     def _waiting(self, outage: Outage) -> bool:
         probe = self._probe
         patience = probe.refused_patience_seconds
@@ -304,6 +314,7 @@ class Prober:
     def _give_up(self, request: CompletionRequest, error: ModelError) -> FailedRequestError:
         self._count_round(request)
         self._state.rounds[request_key(request)] = _GIVEN_UP
+        self._state.given_up.append(error)
         return FailedRequestError(
             f"{self._name} is healthy but fails on this request: {error}", error.status
         )

@@ -28,7 +28,15 @@ from rlaif.service.cli import StartupError
 
 _BUILT_IN = ("state", "puzzle", "vision")
 """Judges with their own URL settings."""
-_SCHEMA_WORDS = ("response_format", "json_schema", "schema", "guided", "grammar", "structured")
+_CHECKS: dict[str, tuple[str, ...]] = {
+    "JUDGE_CHAT_TEMPLATE_KWARGS": ("chat_template", "enable_thinking"),
+    "JUDGE_SCHEMA_MODE: the server does not accept the schema in this mode": (
+        "response_format", "schema", "guided", "grammar", "structured",
+    ),
+    "the context of its server (vLLM: --max-model-len, llama.cpp: -c), JUDGE_MAX_TOKENS, "
+    "JUDGE_THINKING_TOKENS": ("context", "max_tokens", "max_new_tokens", "max_completion_tokens"),
+}  # fmt: skip
+"""Settings to check → words in the message of a rejection."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,11 @@ class Advice:
                 f"answers text and fails on every picture: {error}; check {model} and {url}; the "
                 "model must accept pictures"
             )
+        if outage.kind == "partial":
+            return (
+                "answers control questions and rejects most segments, which are longer: "
+                f"{error}; check {self._to_check(error)}"
+            )
         if isinstance(error, ThrottledError):
             return (
                 f"answers nothing but 429: {error}; is a quota used up? "
@@ -108,12 +121,11 @@ class Advice:
         """Settings that may cause a rejection; some servers name the parameter."""
         if error.status in (401, 403):
             return f"LLM_API_KEY, {self.url}, {self.model}"
+        if error.status == 402:
+            return "the credit of the account that LLM_API_KEY belongs to"
         message = str(error).lower()
-        if any(word in message for word in ("chat_template", "enable_thinking")):
-            return "JUDGE_CHAT_TEMPLATE_KWARGS"
-        if any(word in message for word in _SCHEMA_WORDS):
-            return "JUDGE_SCHEMA_MODE: the server does not accept the schema in this mode"
-        return f"{self.model}, {self.url}"
+        named = (check for check, words in _CHECKS.items() if any(w in message for w in words))
+        return next(named, f"{self.model}, {self.url}")
 
 
 def build_routes(

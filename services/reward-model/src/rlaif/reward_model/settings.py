@@ -1,8 +1,9 @@
 """The settings of the reward-model service."""
 
 from dataclasses import dataclass
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.contracts.model import ID_PATTERN
@@ -79,6 +80,16 @@ class RewardModelSettings(ServiceSettings):
         description="Roll back to the previous version and pin it when the watchdog raises an "
         "alarm. If false, alarms are only counted and logged.",
     )
+
+    @model_validator(mode="after")
+    def _a_training_can_start(self) -> Self:
+        if self.min_labels > self.most_labels:
+            raise ValueError(
+                f"REWARD_MODEL_MIN_LABELS {self.min_labels} is more than REWARD_MODEL_MOST_LABELS "
+                f"{self.most_labels}, so no training would start: lower the first or raise the "
+                "second"
+            )
+        return self
 
     @property
     def candidate(self) -> CandidateSettings:

@@ -27,6 +27,7 @@ from rlaif.llm.ports import (
     RefusedError,
     ThrottledError,
 )
+from rlaif.llm.reply import CUT_OFF
 from rlaif.llm.route import Route, RouteLimits
 from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.trainer.planning.prompts import answer_schema, messages
@@ -47,6 +48,10 @@ MODES: tuple[Mode, ...] = ("dialog", "puzzle", "vision")
 
 _MIN_BURST = 2.0
 _DETAIL_CHARACTERS = 200
+_CUT_OFF = (
+    "cut off after {} tokens; a reasoning model needs TRAINER_PLANNER_CHAT_TEMPLATE_KWARGS="
+    '{{"enable_thinking": false}}: '
+)
 _READERS: dict[Kind, Callable[[str], Good]] = {"plan": read_plan, "suggestion": read_suggestion}
 _OUTCOMES: dict[type[ModelError], Outcome] = {
     ThrottledError: "throttled",
@@ -119,7 +124,7 @@ async def call(
     try:
         good = _READERS[question.kind](answer.text)
     except InvalidPlanError as error:
-        cut = "cut off, " if answer.finish_reason == "length" else ""
+        cut = _CUT_OFF.format(settings.max_tokens) if answer.finish_reason == CUT_OFF else ""
         detail = f"{cut}{error}"[:_DETAIL_CHARACTERS]
         return CallEnd("invalid", detail=detail, tokens_read=read, tokens_written=written)
     return CallEnd("ok", good, tokens_read=read, tokens_written=written)

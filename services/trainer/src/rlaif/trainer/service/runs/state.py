@@ -21,19 +21,19 @@ from rlaif.trainer.run_folder.plan import End
 Status = Literal["starting", "training", "waiting", "stopping", "stopped", "finished", "failed"]
 """`waiting`: for the disk, retried; `finished`: the run ended by itself; `stopped`: on request."""
 
-_UNANSWERED = ("timeout", "throttled", "refused", "error")
-"""Outcomes of calls without an answer. An `invalid` answer is one; `dropped` calls were aborted."""
+_UNANSWERED = ("timeout", "throttled", "refused", "error", "invalid")
+"""Outcomes of calls without a usable answer; `dropped` calls were aborted."""
 
 _OUTAGE_CALLS = 3
-"""Consecutive calls without an answer that count as an outage."""
+"""Consecutive calls without a usable answer that count as an outage."""
 
 
 @dataclass(frozen=True)
 class Outage:
-    """A planner route since its last answer.
+    """A planner route since its last usable answer.
 
     Attributes:
-        calls: Calls without an answer.
+        calls: Calls without one.
         outcome: The most frequent outcome of the newest of them.
         reason: A description of the outcome; may be empty.
         rests: Whether the planner pauses calls to the route.
@@ -47,7 +47,7 @@ class Outage:
     def after(self, figures: ModeFigures, reasons: Sequence[str]) -> "Outage | None":
         """Fold in the calls of one iteration; None once the route answers, or was not called."""
         calls = figures.calls
-        if calls.get("ok", 0) + calls.get("invalid", 0) > figures.cached:
+        if calls.get("ok", 0) > figures.cached:
             return None
         lost = {name: calls[name] for name in _UNANSWERED if calls.get(name)}
         if not lost and not self.calls:
@@ -63,7 +63,7 @@ class Outage:
         calls = "call" if self.calls == 1 else f"{self.calls} calls"
         reason = f" ({self.reason})" if self.reason else ""
         return (
-            f"planner route {mode} gives no answer: the last {calls} ended with "
+            f"planner route {mode} gives no usable answer: the last {calls} ended with "
             f"{self.outcome}{reason}; training continues without it"
         )
 
