@@ -145,6 +145,8 @@ async def test_the_prompt_of_a_game_has_its_guide_and_asks_for_its_quest(
     assert "objective_start" not in plain["answer_schema"]["properties"]
     assert "objective_start" in briefed["answer_schema"]["properties"]
     assert "## Objectives" in briefed["system"]
+    unknown = await client.get("/judges/state", params={"game": f"{game}-2"})
+    assert (unknown.status_code, unknown.json()["type"]) == (404, "/problems/guide-not-found")
 
 
 async def test_a_judge_is_reported_with_the_model_that_answers(

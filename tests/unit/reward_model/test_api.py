@@ -151,7 +151,7 @@ async def test_preferences_and_labels_are_a_folder_that_hugging_face_reads(
     where = {"path": str(tmp_path / "data"), "cache_dir": str(tmp_path / "cache")}
     pairs = datasets.load_dataset(**where, name="preferences")
     found = [(row["a"], row["b"], row["target"]) for split in pairs.values() for row in split]
-    assert sorted(found) == sorted((each.a, each.b, each.target) for each in training.pairs)
+    assert sorted(found) == sorted((each.a, each.b, each.target) for each in training.pairs())
     assert set(pairs["test"]["side"]) == {"heldout"}
     labels = datasets.load_dataset(**where, name="labels", split="train")
     assert len(labels) == 40

@@ -129,7 +129,7 @@ async def test_a_vote_is_learned_by_the_next_training_and_named_in_its_record(cl
     assert (await client.get("/agreement")).json()["teaching"] == 1
     process.training.request()
     await process.training.step()
-    (taught,) = [item for item in process.training.pairs if item.voted]
+    (taught,) = [item for item in process.training.pairs() if item.voted]
     assert {taught.a, taught.b} == ids
     assert (taught.target > 0.8) is (taught.a == pair["a"]["segment_id"])
     manifest = process.training.champions.registry.manifest(1)
@@ -221,6 +221,22 @@ async def test_taking_a_vote_back_is_another_line_and_it_teaches_nothing_more(
     assert [line["number"] for line in lines["items"]] == [2]
     rest = await client.get("/votes", params={"cursor": lines["next_cursor"]})
     assert [line["number"] for line in rest.json()["items"]] == [1]
+
+
+async def test_skipped_and_withdrawn_votes_do_not_remove_a_pair_from_the_list(client):
+    async def shown(actor):
+        return pair["pair_id"] in {each["pair_id"] for each in await next_pairs(client, actor)}
+
+    (pair, *_) = await next_pairs(client)
+    for actor in ("bob", "cyd"):
+        await vote(client, pair, "skip", actor=actor)
+    await vote(client, pair)
+    assert (await shown("ada"), await shown("bob"), await shown("dan")) == (False, False, True)
+    await client.post("/votes/3/undo", json={"actor": "ada"})
+    assert await shown("ada")
+    for actor in ("dan", "eve"):
+        await vote(client, pair, actor=actor)
+    assert not await shown("ada")
 
 
 async def test_a_vote_is_withdrawn_by_its_author_only(client):

@@ -264,7 +264,7 @@ class ManyScores:
         self._count = count
 
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
-        for place in range(self._count if prefix.startswith("scores/config-1/") else 0):
+        for place in range(self._count if "scores/config-1/".startswith(prefix) else 0):
             key = keys.score("config-1", f"episode-{place // 30}-s{place:07d}")
             yield ObjectInfo(key, 1, NOW + timedelta(seconds=place))
 
@@ -375,6 +375,9 @@ def test_a_configuration_that_is_asked_for_is_the_only_one_that_is_read(store):
     log.read_new(other, full=True)
     assert (log.judge_config, ids(log)) == ("old", names(SEGMENTS[:2]))
     assert not set(other) & set(store.read)
+    assert [(i.judge_config, i.scores, i.learned) for i in log.judge_configs] == [
+        ("new", len(SEGMENTS), False), ("old", 2, True)
+    ]  # fmt: skip
 
 
 def override(store, segment, revision, value):

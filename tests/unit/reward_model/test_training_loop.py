@@ -140,9 +140,9 @@ async def test_a_signal_is_published_and_reported_once(world):
     status = training.status()
     assert (status.last_attempt.outcome, status.last_attempt.version) == ("published", 1)
     assert (status.labels, status.new_labels, status.state) == (64, 0, "idle")
-    assert training.pairs
-    assert all(0 < pair.predicted < 1 for pair in training.pairs)
-    assert {pair.side for pair in training.pairs} == {"train", "heldout"}
+    assert training.pairs()
+    assert all(0 < pair.predicted < 1 for pair in training.pairs())
+    assert {pair.side for pair in training.pairs()} == {"train", "heldout"}
 
 
 @pytest.mark.parametrize("play", [SIGNAL, NOISE], ids=["published", "rejected"])
@@ -167,6 +167,18 @@ async def test_new_comparisons_of_old_labels_make_a_new_version(world):
     training.request()
     await training.step()
     assert training.status().last_attempt.outcome == "published"
+
+
+async def test_pairs_are_exported_before_the_first_training_since_the_start(world):
+    world.write(SIGNAL)
+    first = world.process()
+    assert first.pairs() == ()
+    await first.step()
+    again = world.process()
+    await again.step()
+    assert again.status().last_attempt is None
+    without = [pair.model_copy(update={"predicted": None}) for pair in first.pairs()]
+    assert [*again.pairs()] == without != []
 
 
 async def test_what_was_compared_is_not_wanted_again(world):

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, ValidationError
 from rlaif.contracts.judging.comparisons import ComparisonRecord
 from rlaif.contracts.judging.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.model import ID_PATTERN
-from rlaif.guides.guides import guided_games
+from rlaif.guides.guides import guide_of, guided_games
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.parts import JudgeParts
@@ -167,10 +167,15 @@ def _add_judges(router: APIRouter, parts: JudgeParts) -> None:
     async def get_judge_prompt(
         name: Annotated[str, Path(description="Judge.")], game: Game = None
     ) -> JudgePrompt:
-        """The frozen prompt of a judge with all of its criteria and the guide of a game."""
+        """The frozen prompt of a judge with all of its criteria and the guide of a game.
+
+        A game without a guide is not found.
+        """
         judge = next((judge for judge in parts.judges if judge.name == name), None)
         if judge is None:
             raise not_found("judge", name[:64])
+        if game is not None and not guide_of(game).objectives:
+            raise not_found("guide", game)
         judge = briefed(judge, game)
         return JudgePrompt(
             name=judge.name,

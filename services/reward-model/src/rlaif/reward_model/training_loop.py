@@ -26,7 +26,8 @@ from rlaif.reward_model.labels.labels import (
     vote_digest,
     vote_ids,
 )
-from rlaif.reward_model.learning.candidate import Candidate, ComparedPair
+from rlaif.reward_model.learning.candidate import Candidate, ComparedPair, compared_pairs
+from rlaif.reward_model.learning.fit.sides import split_sides
 from rlaif.reward_model.learning.gate.checks import label_checks
 from rlaif.reward_model.learning.pair_selection import pairs_to_compare
 from rlaif.reward_model.learning.settings import (
@@ -136,9 +137,9 @@ class TrainingLoop:
     def labels(self) -> list[LabelledSegment]:
         return self._known.labels
 
-    @property
     def pairs(self) -> tuple[ComparedPair, ...]:
-        return self._results.pairs
+        """Of the last training; before the first of this process, of the labels. Blocks."""
+        return self._results.pairs or compared_pairs(split_sides(self.labels, self.settings))
 
     @property
     def net(self) -> Weighted | None:

@@ -40,12 +40,18 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
         response_class=Response,
     )
     async def export_preferences() -> Response:
-        """Pairs of the last training and all labels, as a folder for Hugging Face `datasets`."""
-        active = ready(training())
-        pairs = [pair.model_dump() for pair in active.pairs]
-        columns = list(ComparedPair.model_fields)
+        """Pairs of the last training and all labels, as a folder for Hugging Face `datasets`.
+
+        Before the first training since the start, pairs of the labels, without predictions.
+        """
+        active, columns = ready(training()), list(ComparedPair.model_fields)
+
+        def read() -> bytes:
+            pairs = [pair.model_dump() for pair in active.pairs()]
+            return dataset(active.entries(), pairs, columns)
+
         try:
-            data = await stored(lambda: dataset(active.entries(), pairs, columns))
+            data = await stored(read)
         except ParquetMissingError as error:
             raise Problem(501, "no-parquet", "Parquet is not installed", f"{error}.") from error
         attachment = {"Content-Disposition": 'attachment; filename="preferences.zip"'}

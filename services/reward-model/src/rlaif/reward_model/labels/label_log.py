@@ -68,7 +68,9 @@ class JudgeConfigCounts(BaseModel, frozen=True):
 
     judge_config: str
     scores: int = Field(description="Score objects, as of the last complete listing.")
-    labels: int = Field(description="Those kept as labels; 0 without recent scores.")
+    labels: int = Field(
+        description="Those kept as labels; 0 without recent scores, or if another one is set."
+    )
     learned: bool = Field(description="Whether its labels are in use.")
 
 
@@ -235,7 +237,7 @@ class LabelLog:
         self._enough = enough_labels
         self._patience = patience_seconds
         self._votes = votes
-        self._listing = Listing(store, keys.scores(judge_config or ""))
+        self._listing = Listing(store, keys.scores(""))
         self._configs: dict[str, ConfigLabels] = {}
         self._comparisons: dict[str, ComparisonLog] = {}
         self._people = ConfigLabels(self._reader)
@@ -357,10 +359,9 @@ class LabelLog:
         return max(self._counted[config or ""], len(self._configs.get(config or "", ())))
 
     def _name_of(self, key: str) -> str:
-        """Configuration of a judges' score, if it is wanted; empty for other objects."""
+        """Configuration of a judges' score; empty for other objects."""
         ids = keys.score_ids(key)
-        is_judged = ids and self._wanted in (None, ids[0]) and not keys.human_revision(ids[0])
-        return ids[0] if ids and is_judged else ""
+        return ids[0] if ids and not keys.human_revision(ids[0]) else ""
 
     def _config(self, name: str) -> ConfigLabels:
         return self._configs.setdefault(name, ConfigLabels(self._reader, limit=self._limit))

@@ -1,11 +1,14 @@
 """The result of one training; `rlaif.reward_model.learning.training` makes it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.reward_models import GateMetrics, Lineage
+from rlaif.reward_model.learning.fit.sides import Side
 from rlaif.reward_model.learning.gate.checks import Check, failed
+from rlaif.reward_model.learning.gate.evaluation import predictions
 from rlaif.reward_model.learning.gate.folds import CrossFit
 from rlaif.reward_net.artifact import ProbeValues
 from rlaif.reward_net.weights import Weighted
@@ -65,3 +68,26 @@ class Candidate:
     @property
     def passed(self) -> bool:
         return self.net is not None and not failed(self.checks)
+
+
+def compared_pairs(sides: Iterable[Side], net: Weighted | None = None) -> tuple[ComparedPair, ...]:
+    """The pairs of both sides, with the predictions of a network."""
+    found: list[ComparedPair] = []
+    for side in sides:
+        pairs = side.preferences
+        guesses: list[float | None] = [None] * len(pairs)
+        if net is not None and pairs:
+            guesses = list(predictions(net, side).tolist())
+        found += [
+            ComparedPair(
+                **item._asdict()
+                | {
+                    "a": side.segments[item.a].segment_id,
+                    "b": side.segments[item.b].segment_id,
+                    "side": side.name,
+                    "predicted": guess,
+                }
+            )
+            for item, guess in zip(pairs, guesses, strict=True)
+        ]
+    return tuple(found)

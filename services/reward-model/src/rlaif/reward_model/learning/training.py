@@ -13,12 +13,11 @@ import torch
 from rlaif.contracts.reward_models import GateMetrics, Lineage
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, vote_digest, vote_ids
 from rlaif.reward_model.labels.preferences import judged_share
-from rlaif.reward_model.learning.candidate import Candidate, ComparedPair
+from rlaif.reward_model.learning.candidate import Candidate, compared_pairs
 from rlaif.reward_model.learning.fit.bradley_terry import fit_side
 from rlaif.reward_model.learning.fit.sides import Side, split_sides
 from rlaif.reward_model.learning.gate.checks import Check, failed, heldout_checks, label_checks
 from rlaif.reward_model.learning.gate.crossfit import cross_fit
-from rlaif.reward_model.learning.gate.evaluation import predictions
 from rlaif.reward_model.learning.gate.folds import make_folds
 from rlaif.reward_model.learning.gate.measuring import Examination
 from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest, settings_text
@@ -75,7 +74,7 @@ def train_candidate(
         episodes=episodes,
         preferences=len(train.preferences),
         label_digest=digest,
-        pairs=_compared(net, sides),
+        pairs=compared_pairs(sides, net),
         probes=_probes(net, train) if net else None,
         rm_pt=net.to_rm_pt() if net else b"",
         folds=folds,
@@ -95,28 +94,6 @@ def _probes(net: RewardNet, train: Side) -> ProbeValues:
         return found
 
     return ProbeValues.of(potential, np.stack([each[len(each) // 2] for each in rows]))
-
-
-def _compared(net: RewardNet | None, sides: Sequence[Side]) -> tuple[ComparedPair, ...]:
-    found: list[ComparedPair] = []
-    for side in sides:
-        pairs = side.preferences
-        guesses: list[float | None] = [None] * len(pairs)
-        if net is not None and pairs:
-            guesses = list(predictions(net, side).tolist())
-        found += [
-            ComparedPair(
-                **item._asdict()
-                | {
-                    "a": side.segments[item.a].segment_id,
-                    "b": side.segments[item.b].segment_id,
-                    "side": side.name,
-                    "predicted": guess,
-                }
-            )
-            for item, guess in zip(pairs, guesses, strict=True)
-        ]
-    return tuple(found)
 
 
 def _lineage(

@@ -7,6 +7,7 @@ after the vote was appended to the log with all opinions at that moment.
 import asyncio
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -41,7 +42,7 @@ from rlaif.reward_model.labels.preferences import (
     counters_margin,
 )
 from rlaif.reward_model.labels.score_reading import ScoreReader
-from rlaif.reward_model.labels.votes import VoteLog
+from rlaif.reward_model.labels.votes import VoteLog, valid_votes
 from rlaif.reward_model.labels.worth import value_of_rise
 from rlaif.reward_model.learning.fit.sides import Side
 from rlaif.reward_model.learning.gate.evaluation import probability
@@ -263,11 +264,10 @@ class Review:
         return "asked", float(information[0])
 
     def _done(self, actor: str) -> set[Ids]:
-        people: dict[Ids, set[str]] = {}
-        for line in self._votes.records:
-            if line.kind == "vote":
-                people.setdefault(line.pair, set()).add(line.actor)
-        return {p for p, who in people.items() if actor in who or len(who) >= _MAX_PEOPLE}
+        votes = valid_votes(self._votes.records)
+        answers = Counter(line.pair for line in votes if line.choice != "skip")
+        mine = {line.pair for line in votes if line.actor == actor}
+        return mine | {pair for pair, count in answers.items() if count >= _MAX_PEOPLE}
 
     def _is_old(self, known: _List, left: int) -> bool:
         if known.net is not self._training.net or self.labels > _MAX_GROWTH * known.labels:
