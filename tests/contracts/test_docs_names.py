@@ -29,6 +29,7 @@ FOREIGN = {
     "EnvRunner", "Learner", "SampleBatch", "make_vec",  # RLlib, gymnasium
     "StartAfter",  # S3
     "PIP_EXTRA_INDEX_URL", "RAY_JOB_STOP_WAIT_TIME_S", "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OLLAMA_CONTEXT_LENGTH",
     "ApiProblem",  # JavaScript of the page
     "Containerfile",  # a file, in front of the ending of another one
     "ArgoCD", "AuthConfig", "TokenAuthentication",  # kinds and classes of Argo CD and CodeFlare

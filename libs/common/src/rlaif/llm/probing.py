@@ -281,7 +281,7 @@ class Prober:
         errors = [error for error in last if error is not None]
         if len(last) < MIN_VOTES or 2 * len(errors) <= len(last):
             return None
-        return Outage("partial", float("-inf"), errors[-1])  # nobody waits for its end
+        return Outage("partial", float("-inf"), errors[-1])  # no call waits for its end
 
     def _waiting(self, outage: Outage) -> bool:
         probe = self._probe

@@ -85,9 +85,8 @@ class RewardModelSettings(ServiceSettings):
     def _a_training_can_start(self) -> Self:
         if self.min_labels > self.most_labels:
             raise ValueError(
-                f"REWARD_MODEL_MIN_LABELS {self.min_labels} is more than REWARD_MODEL_MOST_LABELS "
-                f"{self.most_labels}, so no training would start: lower the first or raise the "
-                "second"
+                f"REWARD_MODEL_MIN_LABELS is {self.min_labels}, but at most {self.most_labels} "
+                "labels are kept, so no training would start: lower it, or raise --most-labels"
             )
         return self
 
