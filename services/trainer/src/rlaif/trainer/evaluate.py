@@ -320,7 +320,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--workers", type=whole(maximum=1024), default=2, help="number of processes; 0: plays "
         "in this one (default: %(default)s)")  # fmt: skip
     add("--out", type=Path, help="folder of the result file (default: the policy's, or DATA_DIR "
-        "for the shipped one); with --film the film (var/films/RUN.mp4); with --recorded the "
+        "for the included one); with --film the film (var/films/RUN.mp4); with --recorded the "
         "folder of the films (zelda_videos)")  # fmt: skip
     show = parser.add_argument_group("showing and filming")
     add, one = show.add_argument, show.add_mutually_exclusive_group().add_argument

@@ -8,6 +8,7 @@ the game frames of each, and whether a policy should imitate it. Needs the extra
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -96,7 +97,9 @@ def main(arguments: list[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     found = library.read(options.demonstrations, library.identity_of(game))
     try:
-        dataset = write_dataset(found, game, options.id, options.out.resolve())
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="minari")  # optional fields that are missing
+            dataset = write_dataset(found, game, options.id, options.out.resolve())
     except ImportError as error:
         raise CommandError("Minari is an extra: pip install 'rlaif-trainer[minari]'") from error
     sys.stdout.write(
