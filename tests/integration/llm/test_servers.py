@@ -133,9 +133,10 @@ async def test_of_several_models_the_configured_one_is_taken() -> None:
 
 
 @pytest.mark.parametrize("listed", [(), ("gpt-4o", "gpt-4.1")])
-async def test_a_model_that_the_server_does_not_list_is_asked_for_at_its_base(listed):
+@pytest.mark.parametrize("elsewhere", [404, 200])
+async def test_a_model_that_the_server_does_not_list_is_asked_for_at_its_base(listed, elsewhere):
     """Azure lists models and takes deployments; Anthropic lists them for another header only."""
-    answer = await _asked(Server(listed=listed))
+    answer = await _asked(Server(listed=listed, elsewhere=elsewhere))
     assert (answer.text, answer.model) == (GOOD, None)
 
 

@@ -40,6 +40,7 @@ class Model:
 
     def __init__(self, *answers: str | Exception) -> None:
         self.answers, self.requests = list(answers), list[CompletionRequest]()
+        self.events: list[str] = []
 
     async def complete(self, request: CompletionRequest) -> Answer:
         self.requests.append(request)
@@ -50,12 +51,17 @@ class Model:
 
     @asynccontextmanager
     async def opened(self, settings: PlannerSettings) -> AsyncIterator[Mapping[Any, Any]]:
+        self.events.append("opened")
         yield {"puzzle": self}
+        self.events.append("closed")
 
 
-async def rated(model: Model, states: int, **changes: Any) -> tuple[list[float | None], ModelRater]:
-    settings = PlannerSettings(base_url="http://llm:8000", pause_seconds=0.01, **changes)
-    rater = ModelRater(settings, GameWords(GAME), model.opened)
+def rater_of(model: Model) -> ModelRater:
+    settings = PlannerSettings(base_url="http://llm:8000", pause_seconds=0.01)
+    return ModelRater(settings, GameWords(GAME), model.opened)
+
+
+async def positions_of(rater: ModelRater, states: int) -> list[float | None]:
     rater.ask([RamBlocks(bytes(0x2000))] * states)
     found: list[list[float | None]] = []
 
@@ -66,8 +72,14 @@ async def rated(model: Model, states: int, **changes: Any) -> tuple[list[float |
         return bool(found)
 
     await eventually(answered, "the states are rated")
+    return found[0]
+
+
+async def rated(model: Model, states: int) -> tuple[list[float | None], ModelRater]:
+    rater = rater_of(model)
+    positions = await positions_of(rater, states)
     rater.close()
-    return found[0], rater
+    return positions, rater
 
 
 async def test_states_get_positions_on_the_quest():
@@ -75,6 +87,15 @@ async def test_states_get_positions_on_the_quest():
     positions, rater = await rated(model, 3)
     assert positions == [0.0, pytest.approx(2.45), None]
     assert rater.tokens == 110
+
+
+async def test_all_requests_share_one_model_which_remembers_its_server():
+    model = Model(answer((1, 20)), UnavailableError("down"), answer((2, 0)))
+    rater = rater_of(model)
+    assert [len(await positions_of(rater, 1)) for _ in range(3)] == [1, 0, 1]
+    assert model.events == ["opened"]
+    rater.close()
+    await eventually(lambda: model.events == ["opened", "closed"], "the model is closed")
 
 
 async def test_a_request_shows_guide_and_states_and_names_the_objectives():

@@ -213,7 +213,7 @@ class OpenAiModel:
         asked, model = server.model or request.model, server.model
         if not names:
             # Some servers list no models, or only with another key.
-            url = self._urls[-1] if error.status in (404, 405) else server.url
+            url = server.url if error.status in (400, 422) else self._urls[-1]
         elif len(names) == 1 and asked not in names:
             model = names[0]
         elif asked not in names and url == server.url:

@@ -7,20 +7,22 @@ states are rated again later.
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from typing import Any
 
 from rlaif.contracts.planning.briefing import Briefing
 from rlaif.contracts.planning.model_answers import NoAnswerError
 from rlaif.contracts.planning.placements import placement_schema, read_placements
+from rlaif.contracts.planning.plans import Mode
 from rlaif.game.description.briefing import brief
 from rlaif.game.description.words import GameWords, words_of
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.guides.guides import Guide, guide_of, use_worlds
 from rlaif.llm.fence import fence
-from rlaif.llm.ports import CompletionRequest, ModelError
+from rlaif.llm.ports import CompletionRequest, LanguageModel, ModelError
 from rlaif.trainer.planning.planner import Models, http_models
 from rlaif.trainer.settings.planner import PlannerSettings
 
@@ -66,6 +68,9 @@ class ModelRater:
         self._settings, self._words, self._open_models = settings, words, models
         self._guide = guide_of(words.game)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="state-rater")
+        # Of the thread. Open until the end: a model remembers what its server accepts.
+        self._loop, self._opened = asyncio.Runner(), AsyncExitStack()
+        self._models: Mapping[Mode, LanguageModel] | None = None
         self._answer: Future[list[float | None]] | None = None
         self._closed = threading.Event()
         self._requests = 0
@@ -84,12 +89,18 @@ class ModelRater:
 
     def close(self) -> None:
         """End the thread without waiting for an open call, which ends at its deadline."""
-        self._closed.set()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        if not self._closed.is_set():
+            self._closed.set()
+            self._thread.submit(self._end)
+            self._thread.shutdown(wait=False)
+
+    def _end(self) -> None:
+        with self._loop as loop:
+            loop.run(self._opened.aclose())
 
     def _rate(self, states: Sequence[Briefing], seed: int) -> list[float | None]:
         try:
-            return asyncio.run(self._call(states, seed))
+            return self._loop.run(self._call(states, seed))
         except (ModelError, NoAnswerError, TimeoutError) as error:
             logger.warning("no ratings of %d states: %s", len(states), error)
         except Exception:
@@ -108,8 +119,10 @@ class ModelRater:
             temperature=settings.temperature,
             max_tokens=settings.max_tokens,
         )
-        async with asyncio.timeout(settings.plan_seconds), self._open_models(settings) as models:
-            answer = await models["puzzle"].complete(request)
+        if self._models is None:
+            self._models = await self._opened.enter_async_context(self._open_models(settings))
+        async with asyncio.timeout(settings.plan_seconds):
+            answer = await self._models["puzzle"].complete(request)
         self.tokens += (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
         placed = read_placements(answer.text, len(states), objectives)
         return [None if each is None else each.position for each in placed]
