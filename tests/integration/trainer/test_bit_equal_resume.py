@@ -32,7 +32,7 @@ EPISODE = 100
 ARMS: dict[str, dict[str, Any]] = {
     "seed": {"actions": "seed"},
     "macros": {"actions": "macros"},
-    "pictures": {"actions": "seed", "policy": "cnn", "imitation_weight": 0},
+    "pictures": {"actions": "seed", "policy": "cnn"},
 }
 KEPT: list[RunningDriverFiles | None] = []
 """The actor ends with the last reference to it."""
@@ -51,7 +51,6 @@ def algorithm(
             "epochs": 2,
             "learning_rate": 1e-3,
             "curiosity_weight": 0.1,
-            "imitation_weight": 0.1,
             "episode_length": EPISODE,
             **ARMS[arm],
         }

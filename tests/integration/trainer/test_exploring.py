@@ -194,7 +194,6 @@ def test_of_runners_with_one_environment_each_one_explores_while_the_other_is_le
             "batch_size": 128,
             "minibatch_size": 32,
             "curiosity_weight": 0.1,
-            "imitation_weight": 0.1,
         }
     )
     env = EnvConfig(run_id="r", game=settings.game)

@@ -71,7 +71,6 @@ def algorithm(puzzle: Path, **chosen: Any) -> ShapedPPO:
             "minibatch_size": 64,
             "epochs": 1,
             "curiosity_weight": 0.1,
-            "imitation_weight": 0.1,
             **chosen,
         }
     )

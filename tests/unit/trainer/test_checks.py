@@ -72,7 +72,6 @@ def test_a_tracker_that_is_not_installed_is_reported_before_the_run(
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ({"policy": "cnn", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
         ({"actions": "macros", "policy": "cnn"}, "TRAINER_ACTIONS is macros, but POLICY is cnn"),
         ({"mode": "quest"}, "TRAINER_MODE is quest"),
     ],

@@ -21,7 +21,6 @@ from rlaif.trainer.learner.algorithm.batch import (
     columns,
     finite,
 )
-from rlaif.trainer.learner.algorithm.imitation import TopSegments
 from rlaif.trainer.learner.algorithm.learner_rewards import CURIOSITY, LearnerRewards
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Transitions
@@ -234,16 +233,3 @@ def test_shaping_continues_over_a_takeover():
     assert np.array_equal(paid[0][~by_planner], paid[1][~by_planner])
     assert paid[1][~by_planner].any()
     assert not paid[0][by_planner].any()
-
-
-def test_no_segment_with_planner_rows_is_imitated():
-    by_planner = np.zeros((12, 2), dtype=np.bool_)
-    by_planner[5, 0] = True
-    fragment = played(by_planner)
-    paid = np.ones((12, 2), dtype=np.float32)
-    top = TopSegments(keep=9, steps=4)
-    top.add([fragment], [paid], [paid], iteration=1)
-    firsts = {float(each.observations[0, 0]) for each in top.segments}
-    mixed = float(fragment.transitions.observations[4, 0, 0])
-    assert len(top.segments) == 5
-    assert mixed not in firsts

@@ -209,11 +209,6 @@ def _check_sizes(settings: TrainerSettings) -> None:
 
 
 def _check_policy(settings: TrainerSettings) -> None:
-    if settings.imitation.weight > 0 and settings.policy == "cnn":
-        raise WrongSettingsError(
-            "TRAINER_IMITATION_WEIGHT is above 0, but imitation keeps no pictures: set POLICY to "
-            "mlp, or the weight to 0"
-        )
     if settings.by_decisions and settings.policy == "cnn":
         raise WrongSettingsError(
             f"TRAINER_ACTIONS is {settings.actions}, but POLICY is cnn, which chooses among the "

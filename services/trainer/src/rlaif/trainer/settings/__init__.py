@@ -24,7 +24,6 @@ from rlaif.trainer.settings.learning import (
     PRESETS,
     CuriositySettings,
     CurriculumSettings,
-    ImitationSettings,
     NetworkSettings,
     PpoSettings,
     RewardSettings,
@@ -113,7 +112,6 @@ class TrainerSettings(
     ppo: PpoSettings = PpoSettings()
     shaping: ShapingSettings = ShapingSettings()
     curiosity: CuriositySettings = CuriositySettings()
-    imitation: ImitationSettings = ImitationSettings()
     explore: ExploreSettings = ExploreSettings()
     curriculum: CurriculumSettings = CurriculumSettings()
     guidance: GuidanceSettings = GuidanceSettings()

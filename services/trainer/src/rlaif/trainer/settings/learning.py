@@ -1,4 +1,4 @@
-"""PPO, its network, sampling, the rewards that the learner adds, imitation."""
+"""PPO, its network, sampling, the rewards that the learner adds, curricula."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -199,20 +199,6 @@ class CuriositySettings(BaseModel, frozen=True, extra="forbid"):
         "of the discounted return (random network distillation). 0 disables it (ADR 0012).",
         json_schema_extra=UNLESS_SET,
     )
-
-
-class ImitationSettings(BaseModel, frozen=True, extra="forbid"):
-    """Imitation of the best segments."""
-
-    weight: float = Field(
-        default=0.0,
-        ge=0,
-        description="Weight of the imitation of the best segments of the last 50 iterations "
-        "(advantage-weighted regression), beside the PPO loss. 0 disables it. Higher values keep "
-        "rare successes, including lucky ones.",
-    )
-    segments: int = Field(default=64, ge=1, json_schema_extra=INTERNAL)
-    """Number of segments that are imitated: the best ones."""
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,8 @@
-"""Imitation of demonstrations and of the policy's best segments, before and during PPO.
+"""Imitation of demonstrations, before and during PPO: cross-entropy among the allowed decisions."""
 
-Demonstrations are imitated by cross-entropy among the allowed decisions. The best segments of the
-last iterations are imitated by advantage-weighted regression (Peng et al. 2019, arXiv 1910.00177);
-this is off by default, because PPO by itself is on-policy and needs no buffer.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +11,6 @@ from ray.rllib.core.columns import Columns
 from torch import Tensor
 
 from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, SIZE
-from rlaif.trainer.learner.networks.decision_module import POLICY_INPUTS
-from rlaif.trainer.play.fragment import Fragment
-from rlaif.trainer.rewards.learned.shaping import Float32
 
 RETURNS = "returns"
 """Column of the rows: `[B] float32`, discounted, in the units of the rewards."""
@@ -30,15 +21,10 @@ SUBTASKS = "subtasks"
 UNCHANGED = 0.5
 """Share of the rows that augmentation leaves unchanged."""
 
-MAX_AGE = 50
-"""Iterations after which a segment is dropped, as policy and reward model have changed."""
-
 Rows = dict[str, npt.NDArray[Any]]
 Loss = Callable[[Any, dict[str, Tensor]], Tensor]
 """Maps module and rows to a scalar."""
 
-_MAX_WEIGHT = 20.0
-_MIN_SPREAD = 1e-4
 _WARM_START_MINIBATCH = 256
 _VALUE_WEIGHT = 0.5
 _ENTROPY = 0.01
@@ -193,112 +179,3 @@ def _warm_start_loss(module: Any, batch: dict[str, Tensor]) -> Tensor:
 def _minibatches(rows: int, rng: np.random.Generator) -> Iterator[Tensor]:
     while rows:
         yield from torch.split(torch.from_numpy(rng.permutation(rows)), _WARM_START_MINIBATCH)
-
-
-class GoodSegment(NamedTuple):
-    """Consecutive steps of one environment with a high reward.
-
-    Attributes:
-        score: Sum of the rewards to learn from.
-        observations: `[S, 128] float32`.
-        actions: `[S] int64`.
-        returns: `[S] float32`, TD(lambda) returns by the critic of that iteration.
-        policy_inputs: `[S, SIZE] float32`, for policies that choose among decisions.
-    """
-
-    score: float
-    iteration: int
-    observations: Float32
-    actions: npt.NDArray[np.int64]
-    returns: Float32
-    policy_inputs: Float32 | None = None
-
-
-@dataclass
-class TopSegments:
-    """The `keep` segments with the highest rewards of the last `MAX_AGE` iterations."""
-
-    keep: int
-    steps: int
-    segments: list[GoodSegment] = field(default_factory=list)
-
-    def add(
-        self,
-        fragments: Sequence[Fragment],
-        rewards: Sequence[Float32],
-        returns: Sequence[Float32],
-        *,
-        iteration: int,
-    ) -> None:
-        """Add the segments of an iteration.
-
-        `rewards` to learn from and `returns`, which are value targets, are `[T, N]` per fragment.
-        """
-        kept = [each for each in self.segments if iteration - each.iteration < MAX_AGE]
-        for fragment, reward, target in zip(fragments, rewards, returns, strict=True):
-            kept += self._cut(fragment, reward, target, iteration)
-        # Sorting is stable: of equal scores the older segment is kept.
-        self.segments = sorted(kept, key=lambda each: -each.score)[: self.keep]
-
-    def _cut(
-        self, fragment: Fragment, rewards: Float32, returns: Float32, iteration: int
-    ) -> list[GoodSegment]:
-        found = []
-        inputs = fragment.policy_inputs
-        steps = min(self.steps, len(rewards))
-        for start in range(0, len(rewards) - steps + 1, steps):
-            stop = start + steps
-            scores = rewards[start:stop].sum(axis=0)
-            inside = ~fragment.transitions.ended[start : stop - 1].any(axis=0)
-            inside &= ~fragment.by_planner[start:stop].any(axis=0)
-            known = np.isfinite(scores) & np.isfinite(returns[start:stop]).all(axis=0)
-            for n in np.flatnonzero(inside & known & (scores > 0)).tolist():
-                found.append(
-                    GoodSegment(
-                        float(scores[n]),
-                        iteration,
-                        fragment.transitions.observations[start:stop, n].copy(),
-                        fragment.actions[start:stop, n].copy(),
-                        returns[start:stop, n].copy(),
-                        None if inputs is None else inputs[start:stop, n].copy(),
-                    )
-                )
-        return found
-
-    def rows(self) -> Rows | None:
-        if not self.segments:
-            return None
-        rows: Rows = {
-            Columns.OBS: np.concatenate([each.observations for each in self.segments]),
-            Columns.ACTIONS: np.concatenate([each.actions for each in self.segments]),
-            RETURNS: np.concatenate([each.returns for each in self.segments]),
-        }
-        inputs = [each.policy_inputs for each in self.segments if each.policy_inputs is not None]
-        return rows | {POLICY_INPUTS: np.concatenate(inputs)} if inputs else rows
-
-    def state_dict(self) -> list[dict[str, Any]]:
-        return [each._asdict() for each in self.segments]
-
-    def load_state_dict(self, state: list[dict[str, Any]]) -> None:
-        self.segments = [GoodSegment(**each) for each in state]
-
-
-def imitation_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:
-    """Return the negative weighted mean log probability of the actions, a scalar.
-
-    No gradient flows through the critic's estimate of the advantages.
-    """
-    out = module.forward_train(rows)
-    with torch.no_grad():
-        values = module.compute_values(rows, embeddings=out.get(Columns.EMBEDDINGS))
-        weights = weights_of(rows[RETURNS] - values)
-    chosen = torch.log_softmax(out[Columns.ACTION_DIST_INPUTS], dim=-1).gather(
-        -1, rows[Columns.ACTIONS].unsqueeze(-1)
-    )
-    return -(weights * chosen.squeeze(-1)).mean()
-
-
-def weights_of(advantages: Tensor) -> Tensor:
-    """Return the exponential of the standardized advantages, at most 20."""
-    spread = advantages.std(unbiased=False).clamp(min=_MIN_SPREAD)
-    return torch.exp((advantages - advantages.mean()) / spread).clamp(max=_MAX_WEIGHT)

@@ -31,7 +31,6 @@ from rlaif.trainer.learner.algorithm.imitation import (
     Rows,
     accuracy,
     demonstration_loss,
-    imitation_loss,
     warm_start,
 )
 from rlaif.trainer.learner.algorithm.loss import LEARNED, PpoLoss, ValueLoss
@@ -61,7 +60,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
 
     def build(self) -> None:
         super().build()
-        self._best = ImitationTerm(imitation_loss)
         self._demonstrated = ImitationTerm(demonstration_loss, share=_DEMONSTRATED_SHARE)
         self._subtasks_of_rows: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
         squared = ValueLoss("squared", self.config.vf_clip_param)
@@ -82,10 +80,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
             params=params,
             lr_or_lr_schedule=config.lr,
         )
-
-    def imitate(self, rows: Rows | None, weight: float) -> None:
-        self._best.take(rows, self._device)
-        self._best.weight = weight
 
     def follow(self, demonstrations: Rows, *, augmentation: float = 0.0) -> None:
         """Set the rows from which `imitate_subtasks` selects."""
@@ -207,8 +201,8 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
             entropy_weight=self._entropy.get_current_value(),
             spread=float(module.vf.spread) if isinstance(module.vf, ValueHead) else 1.0,
         )
-        terms = [term.of(module, len(which), rng) for term in (self._best, self._demonstrated)]
-        imitated = [term for term in terms if term is not None]
+        term = self._demonstrated.of(module, len(which), rng)
+        imitated = [] if term is None else [term]
         parameters = [each for group in self._groups for each in group]
         for each in parameters:
             each.grad = None

@@ -7,13 +7,11 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env import INPUT_ENV_SINGLE_SPACES, INPUT_ENV_SPACES
-from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 from ray.rllib.utils.metrics import (
     NUM_ENV_STEPS_SAMPLED_LIFETIME,
@@ -22,7 +20,6 @@ from ray.rllib.utils.metrics.metrics_logger import MetricsLogger
 
 from rlaif.trainer.learner.algorithm.batch import by_policy, columns, finite
 from rlaif.trainer.learner.algorithm.demonstrations import CurriculumLearning
-from rlaif.trainer.learner.algorithm.imitation import TopSegments
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
 from rlaif.trainer.learner.algorithm.loss import ValueLoss
@@ -40,7 +37,6 @@ from rlaif.trainer.play.frontier import CurriculumFigures
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, ZeldaOracleEnv, actions_of
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.learning import (
-    ImitationSettings,
     PpoSettings,
 )
 
@@ -68,7 +64,6 @@ def config_of(settings: TrainerSettings, runner: RunnerConfig) -> PPOConfig:
             "env": env,
             "runner": runner,
             "overlap": settings.overlap,
-            "imitation": settings.imitation,
         },
         observation_space=OBSERVATION_SPACE,
         action_space=actions_of(env.game),
@@ -161,8 +156,6 @@ class ShapedPPO:
         self.learner_group = config.build_learner_group(rl_module_spec=spec)
         curriculum = runner.curriculum
         self.curriculum = None if curriculum is None else CurriculumLearning(curriculum)
-        imitation: ImitationSettings = config.env_config["imitation"]
-        self.top = TopSegments(imitation.segments, runner.env.segment_steps)
         self.exploration = Exploration()
         self.fragments: list[Fragment] = []
         self.learned = LearnedRewards()
@@ -224,7 +217,6 @@ class ShapedPPO:
             lam=self.config.lambda_,
             shaped=self.learned.shaped,
         )
-        self._imitate_best_segments(batch, played)
         if self.curriculum is not None:
             self.curriculum.update(self.learner_group, self.fragments)
         batch = by_policy(batch, played)
@@ -235,21 +227,6 @@ class ShapedPPO:
         figures = self._update(whole) if len(whole) else {}
         self.send_weights()
         return figures
-
-    def _imitate_best_segments(self, batch: SampleBatch, played: list[Fragment]) -> None:
-        weight = self.config.env_config["imitation"].weight
-        if weight <= 0:
-            return
-        shapes = [fragment.rewards.shape for fragment in played]
-        ends = np.cumsum([steps * envs for steps, envs in shapes])[:-1]
-        flat = np.split(batch[Postprocessing.VALUE_TARGETS], ends)
-        self.top.add(
-            played,
-            self.learned.total,
-            [each.reshape(shape) for each, shape in zip(flat, shapes, strict=True)],
-            iteration=self.training_iteration,
-        )
-        self.learner_group.foreach_learner(methodcaller("imitate", self.top.rows(), weight))
 
     def follow_demonstrations(self, path: Path | None = None, *, is_new: bool) -> float | None:
         """Imitate the demonstrations in a folder, or those of the run's curriculum, during PPO.
@@ -334,7 +311,6 @@ class ShapedPPO:
             "iteration": self.training_iteration,
             "env_steps": self.env_steps,
             "rewards": self.rewards.state_dict(),
-            "top_segments": self.top.state_dict(),
             "places": sorted(self.exploration.places.items()),
         }
 
@@ -346,7 +322,6 @@ class ShapedPPO:
         self.rewards.load_state_dict(state["rewards"])
         self.training_iteration = state["iteration"]
         self.env_steps = state["env_steps"]
-        self.top.load_state_dict(state.get("top_segments", []))
         self.exploration.places = Counter(dict(state.get("places", ())))
         held = state["held"] if games_resume else []
         self.sampler.held.extend([fragment_of(each) for each in batch] for batch in held)
