@@ -8,6 +8,7 @@ from rlaif.trainer.run_folder.protocol import (
     EvaluationFailed,
     EvaluationStarted,
     IterationDone,
+    PartFigures,
     SearchReport,
 )
 from rlaif.trainer.run_folder.search_report import curriculum_report
@@ -38,6 +39,29 @@ def test_figures_of_play_are_shown_by_what_pays(metrics) -> None:
     assert shown("rlaif_trainer_episode_return", {"part": "game"}) == 3.0
     assert shown("rlaif_trainer_episode_return", {"part": "shaping"}) == 0.5
     assert shown("rlaif_trainer_potential_mean") == 0.25
+
+
+def test_a_part_without_statistics_and_a_withdrawn_model_are_not_shown(metrics) -> None:
+    shown, read = TrainerMetrics(metrics), metrics.registry.get_sample_value
+    part = PartFigures(sum=1.0, mean=0.5, std=0.0, share=None, advantage_share=None)
+    shown.iterated(done(reward_statistics={"game": part, "shaping": part}), reward_model_version=2)
+    assert read("rlaif_trainer_reward_model_version") == 2
+    assert read("rlaif_trainer_reward_share", {"part": "game"}) is None, "unknown"
+    shown.iterated(done(reward_statistics={"game": part}), reward_model_version=None)
+    assert read("rlaif_trainer_reward_model_version") == 0
+    assert read("rlaif_trainer_reward_mean", {"part": "game"}) == 0.5
+    assert read("rlaif_trainer_reward_mean", {"part": "shaping"}) is None
+
+
+def test_another_run_has_none_of_the_figures_of_the_last_one(metrics) -> None:
+    shown, read = TrainerMetrics(metrics), metrics.registry.get_sample_value
+    figures = {"milestone_fraction": 0.5, "shaped_return_mean": 1.0, "selected_by": {"uniform": 3}}
+    shown.iterated(done(**figures), reward_model_version=2)
+    shown.forget_run()
+    assert read("rlaif_trainer_milestone_fraction") == read("rlaif_trainer_env_steps") == 0
+    assert read("rlaif_trainer_reward_model_version") == 0
+    assert read("rlaif_trainer_episode_return", {"part": "shaping"}) is None
+    assert read("rlaif_trainer_segments_selected", {"by": "uniform"}) is None
 
 
 def test_a_search_shows_what_it_found_and_that_it_is_over(metrics) -> None:

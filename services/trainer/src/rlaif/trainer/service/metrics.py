@@ -126,6 +126,10 @@ class _Gauges:
             if (value := getattr(report, name)) is not None:
                 gauge.set(value)
 
+    def reset(self) -> None:
+        for gauge in self._gauges.values():
+            gauge.set(0)
+
 
 class TrainerMetrics:
     """Gauges of the run after its last iteration, and counters of what was excluded from it."""
@@ -143,7 +147,7 @@ class TrainerMetrics:
         self._evaluating = gauge(
             "evaluation_in_progress", "1 while the run evaluates a policy and makes no steps."
         )
-        self._version = gauge("reward_model_version", "Version that shapes rewards.")
+        self._version = gauge("reward_model_version", "Version that shapes rewards; 0 for none.")
         self._refused = counter(
             "reward_models_refused", "Reward models that failed a check and were not loaded."
         )
@@ -169,23 +173,33 @@ class TrainerMetrics:
         self._attempts.set_function(attempt)
         self._evaluating.set_function(evaluating)
 
+    def forget_run(self) -> None:
+        """Reset all figures, as at the start of the service, before another run starts."""
+        for group in (self._iteration, self._search, self._curriculum):
+            group.reset()
+        for gauge in self._labelled.values():
+            gauge.clear()
+        self._version.set(0)
+
     def iterated(self, done: IterationDone, reward_model_version: int | None) -> None:
         self._iteration.set(done)
         for reason, count in done.selected_by.items():
             self._set("segments_selected", reason, count)
         self._excluded_samples.inc(done.samples_left_out)
         self._excluded_updates.inc(done.updates_left_out)
+        for name in ("reward_mean", "reward_share"):
+            self._labelled[name].clear()  # a part that is not finite has no statistics
         for name, part in done.reward_statistics.items():
             self._set("reward_mean", name, part.mean)
-            self._set("reward_share", name, part.share or 0.0)
+            if part.share is not None:
+                self._set("reward_share", name, part.share)
         returns = {"game": done.episode_return_mean, "shaping": done.shaped_return_mean}
         for part_name, value in returns.items():
             if value is not None:
                 self._set("episode_return", part_name, value)
         if done.assistance is not None:
             self._assistance.iterated(done.assistance)
-        if reward_model_version is not None:
-            self._version.set(reward_model_version)
+        self._version.set(reward_model_version or 0)
 
     def _set(self, name: str, label: str, value: float) -> None:
         self._labelled[name].labels(label).set(value)

@@ -191,10 +191,10 @@ class RunManager:
                 first = await asyncio.to_thread(
                     lambda: store.claim_attempts(self.open_store(), run_id)
                 )
-            self._current = RunSupervisor(
-                settings, run_id or self._new_id(), self._note, own, first
-            )
-            identity = self._current.state.run_id
+            identity = run_id or self._new_id()
+            if self._current is not None and self._current.state.run_id != identity:
+                self._metrics.forget_run()
+            self._current = RunSupervisor(settings, identity, self._note, own, first)
             # Earlier runs may have unpublished events.
             self._pasts = [past for past in self._pasts if not past.is_empty][-_PASTS_KEPT:]
             self._pasts.append(RunPast(identity, self.directory(identity), settings))
