@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from pydantic import ValidationError
 
 from rlaif.judge.settings import JudgeSettings
 
@@ -21,3 +22,9 @@ def test_a_segment_is_not_given_up_while_its_calls_are_within_their_timeouts(
     worker = JudgeSettings.model_validate(slow).worker
     assert worker.deadline >= least
     assert worker.concurrency == 4
+
+
+@pytest.mark.parametrize("name", ["state_model", "puzzle_model", "vision_model"])
+def test_a_model_has_a_name(name: str) -> None:
+    with pytest.raises(ValidationError, match=name):
+        JudgeSettings.model_validate({name: " "})

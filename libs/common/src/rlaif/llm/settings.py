@@ -1,8 +1,10 @@
 """Parameters of clients of language models."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StringConstraints
+
+ModelName = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 SchemaMode = Literal["json_schema", "json_schema_subset", "json_object", "guided_json", "none"]
 

@@ -11,7 +11,7 @@ from pydantic_settings import SettingsConfigDict
 from rlaif.bus.ports import WorkerSettings
 from rlaif.judge.rubric.votes import COMPUTED
 from rlaif.llm.route import RouteLimits
-from rlaif.llm.settings import SCHEMA_MODE, CallSettings, DialectSettings, SchemaMode
+from rlaif.llm.settings import SCHEMA_MODE, CallSettings, DialectSettings, ModelName, SchemaMode
 from rlaif.service.settings import INTERNAL, ServiceSettings
 
 _CALLS_PER_VOTE = 2
@@ -90,9 +90,13 @@ class JudgeSettings(ServiceSettings):
         description="JSON file that defines the judges (models, routes, prompts, rubric) and "
         "replaces the built-in ones; JUDGE_STATE_MODEL and the others then have no effect.",
     )
-    state_model: str = Field(default="qwen25-7b", description="Model name of the state judge.")
-    puzzle_model: str = Field(default="qwen25-32b", description="Model name of the puzzle judge.")
-    vision_model: str = Field(
+    state_model: ModelName = Field(
+        default="qwen25-7b", description="Model name of the state judge."
+    )
+    puzzle_model: ModelName = Field(
+        default="qwen25-32b", description="Model name of the puzzle judge."
+    )
+    vision_model: ModelName = Field(
         default="qwen25-vl-32b",
         description="Model name of the vision judge; it must accept images.",
     )
@@ -164,7 +168,8 @@ class JudgeSettings(ServiceSettings):
         default=RouteLimits().concurrency,
         ge=1,
         le=256,
-        description="Concurrent language-model calls per route.",
+        description="Concurrent language-model calls per route; each judge has one, also on a "
+        "shared server.",
     )
     llm_calls_per_second: float | None = Field(
         default=None,

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from rlaif.contracts.planning.plans import Mode
 from rlaif.llm.addresses import routed
-from rlaif.llm.settings import SCHEMA_MODE, CallSettings, DialectSettings, SchemaMode
+from rlaif.llm.settings import SCHEMA_MODE, CallSettings, DialectSettings, ModelName, SchemaMode
 from rlaif.service.settings import INTERNAL, PER_SERVICE
 
 
@@ -50,9 +50,13 @@ class PlannerSettings(DialectSettings):
         "that plays. Unset: the public ones.",
         json_schema_extra=PER_SERVICE,
     )
-    dialog_model: str = Field(default="qwen25-7b", description="Model name of the route /dialog.")
-    puzzle_model: str = Field(default="qwen25-32b", description="Model name of the route /puzzle.")
-    vision_model: str = Field(
+    dialog_model: ModelName = Field(
+        default="qwen25-7b", description="Model name of the route /dialog."
+    )
+    puzzle_model: ModelName = Field(
+        default="qwen25-32b", description="Model name of the route /puzzle."
+    )
+    vision_model: ModelName = Field(
         default="qwen25-vl-32b",
         description="Model name of the route /vision; it must accept images.",
     )
