@@ -11,8 +11,8 @@ a store that makes the objects of the segments so far when they are read. At 10,
                    look: a snapshot; list: 50 segments
     reward_model   labels. start: the first poll; look: a poll for eight announced scores; list: a
                    poll that reads a page of all keys (median of 200)
-    api            exporter and judge. look: 1, list: 50 segments and scores at the start, in the
-                   middle and at the end of the keys
+    api            judge. look: 1, list: 50 scores at the start, in the middle and at the end of the
+                   keys
 
 Times are in seconds, the slowest unless stated otherwise; memory is the peak resident memory so
 far, in MB. Exit code 0 if that is at 100 % at most 1.2 times as large as at 50 %.
@@ -260,20 +260,15 @@ def reward_model(counts: Sequence[int]) -> Iterator[Row]:
 
 
 def api(counts: Sequence[int]) -> Iterator[Row]:
-    from rlaif.exporter.api import segment_page
     from rlaif.judge.api import ScoreSummary, page_of
 
     def slowest(store: ObjectStore, count: int, limit: int) -> float:
         took = []
         for place in (0, count // 2, count - 100):
-            after = [keys_at(each, count, place)[-1] for each in FOLDERS[1:]]
-            segments, scores = (PageRequest(limit, key) for key in after)
-            for page in (
-                partial(segment_page, store, segments, episode_id=None),
-                partial(page_of, store, keys.scores(CONFIG), scores, ScoreSummary),
-            ):
-                assert len(page().items) == limit
-                took.append(seconds(page))
+            scores = PageRequest(limit, keys_at(FOLDERS[-1], count, place)[-1])
+            page = partial(page_of, store, keys.scores(CONFIG), scores, ScoreSummary)
+            assert len(page().items) == limit
+            took.append(seconds(page))
         return max(took)
 
     for count in counts:

@@ -11,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rlaif.bus.outbox import Outbox
-from rlaif.exporter.api import build_router as exporter_router
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.segments import segments_router
 from rlaif.judge.api import build_router as judge_router
@@ -52,10 +51,6 @@ cursors = st.one_of(
 )
 
 
-def exporter(store: ObjectStore) -> FastAPI:
-    return app_of(exporter_router(lambda: store))
-
-
 def judge(store: ObjectStore) -> FastAPI:
     settings = JudgeSettings(llm_base_url="http://127.0.0.1:1")
     parts = build_parts(settings, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
@@ -90,7 +85,7 @@ def trainer(store: ObjectStore) -> FastAPI:
 
 
 @pytest.fixture(
-    scope="module", params=[exporter, judge, reward_model, hud, trainer], ids=lambda m: m.__name__
+    scope="module", params=[judge, reward_model, hud, trainer], ids=lambda m: m.__name__
 )
 def app(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     store = FileStore(tmp_path_factory.mktemp("objects"))

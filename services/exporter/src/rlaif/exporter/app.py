@@ -13,7 +13,6 @@ from rlaif.bus.ports import WorkerSettings
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.game.segments import SegmentManifest
-from rlaif.exporter.api import build_router
 from rlaif.exporter.consumers import ExporterMetrics, SegmentExporter
 from rlaif.exporter.replayers import ReplayerPool
 from rlaif.exporter.retention import Retention
@@ -149,7 +148,7 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
         title="Exporter: replays captured segments and stores the inputs of judges and models",
         settings=settings,
         lifespan=lambda _app: runtime.lifecycle.running(readiness),
-        routers=[build_router(lambda: runtime.lifecycle.store)],
+        routers=[],
         readiness=readiness,
         metrics=metrics,
         writes={"segment_manifest": SegmentManifest},
