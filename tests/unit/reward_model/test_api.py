@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from rlaif.reward_model.api.problems import store_problems
 from rlaif.reward_model.api.versions import build_versions_router
 from rlaif.reward_model.champions.registry import ChampionConflictError, ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
+from rlaif.reward_model.learning.fit.sides import held_out_episodes
 from rlaif.reward_model.learning.settings import CONFIDENCE
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.problems import Problem
@@ -192,6 +194,21 @@ async def test_a_version_is_examined_on_the_labels_of_now(client, training):
     assert sum(slot["mean"] for slot in body["pay"]["slots"]) == pytest.approx(
         body["pay"]["mean_pay"], abs=1e-3
     )
+
+
+async def test_votes_of_people_change_an_examination(client, training, monkeypatch):
+    before = (await client.get("/reward-models/1/examination")).json()["accuracy"]["value"]
+    held_out = held_out_episodes(item.episode_id for item in training.labels)
+    voted = {i.segment_id: i for i in training.labels if i.episode_id in held_out}
+
+    def against_the_judges(item):
+        leans = {n: 2.0 if i.weighted > item.weighted else -2.0 for n, i in voted.items()}
+        return replace(item, voted={n: at for n, at in leans.items() if n != item.segment_id})
+
+    labels = [against_the_judges(i) if i.segment_id in voted else i for i in training.labels]
+    monkeypatch.setattr(training, "_known", replace(training._known, labels=labels))
+    after = (await client.get("/reward-models/1/examination")).json()["accuracy"]["value"]
+    assert after < 0.5 < before
 
 
 async def test_a_training_can_be_asked_for(client, training):

@@ -176,12 +176,16 @@ async def test_no_person_is_asked_twice_and_another_person_may_be_asked_the_same
 
 
 async def test_a_request_that_is_sent_again_is_one_vote(client):
-    (pair, *_) = await next_pairs(client)
+    pair, another, *_ = await next_pairs(client)
     first, again = [await vote(client, pair, key="k-1") for _ in range(2)]
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json() == again.json()
-    other = await vote(client, pair, "b", key="k-2")
-    assert other.json()["record"]["number"] == 2
+    others = [
+        await vote(client, pair, "b", key="k-2"),
+        await vote(client, another, key="k-1"),
+        await vote(client, pair, actor="bob", key="k-1"),
+    ]
+    assert [other.json()["record"]["number"] for other in others] == [2, 3, 4]
 
 
 async def test_a_second_vote_on_a_pair_is_not_blind_whatever_the_page_says(client):

@@ -22,7 +22,7 @@ from rlaif.reward_model.api.problems import ready, store_problems, stored
 from rlaif.reward_model.champions.examination import compare_versions, examine_version
 from rlaif.reward_model.champions.registry import CorruptRegistryError, Live, ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
-from rlaif.reward_model.labels.labels import label_digest
+from rlaif.reward_model.labels.labels import label_digest, vote_digest
 from rlaif.reward_model.learning.gate.checks import gate_checks, heldout_checks
 from rlaif.reward_model.learning.settings import CONFIDENCE, GateSettings, gate_settings_of
 from rlaif.reward_model.training_loop import TrainingLoop
@@ -95,7 +95,7 @@ def _add_reading(router: APIRouter, training: Training) -> None:
 
 def _add_examining(router: APIRouter, training: Training) -> None:
     one_at_a_time = asyncio.Lock()
-    known: dict[tuple[int, str], ExaminationReport] = {}
+    known: dict[tuple[object, ...], ExaminationReport] = {}
 
     @router.get("/{version}/gate", operation_id="get_reward_model_gate")
     async def get_reward_model_gate(version: Version) -> GateReport:
@@ -109,7 +109,8 @@ def _add_examining(router: APIRouter, training: Training) -> None:
         """One version on the current labels: accuracy, calibration, shaping reward by slot."""
         active = ready(training())
         registry, labels = active.champions.registry, active.labels
-        key = version, label_digest(labels)
+        compared = sum(len(item.preferred) for item in labels)
+        key = version, label_digest(labels), compared, vote_digest(labels)
         async with one_at_a_time:
             if key not in known:
                 found = await stored(examine_version, registry, version, labels, active.settings)

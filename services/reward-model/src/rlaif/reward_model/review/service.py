@@ -151,8 +151,8 @@ class Review:
     ) -> tuple[VoteReport, bool]:
         """Append a vote; returns (the judges' opinions, whether a line was written).
 
-        Requests with the same `request_id` are retries and get the first answer. A second vote of a
-        person on a pair is never blind, even if the request claims it.
+        Requests of a person on a pair with the same `request_id` are retries and get the first
+        answer. A second vote of a person on a pair is never blind, even if the request claims it.
         """
         if vote.a not in (first, second):
             raise UnknownPairError(f"{vote.a} is neither {first} nor {second}")
@@ -198,15 +198,15 @@ class Review:
         verdict = Verdict() if skipped else self._verdict(pair, scores)
         why, information = self._why(pair)
         written = False
+        ids = tuple(sorted((vote.a, b)))
 
         def line(number: int, before: tuple[VoteRecord, ...]) -> VoteRecord:
             nonlocal written
-            votes = [i for i in before if i.kind == "vote"]
-            known = next((i for i in votes if request_id and i.request_id == request_id), None)
+            mine = [i for i in before if (i.kind, i.actor, i.pair) == ("vote", vote.actor, ids)]
+            known = next((i for i in mine if request_id and i.request_id == request_id), None)
             if known is not None:
                 return known
             written = True
-            seen = {i.pair for i in votes if i.actor == vote.actor and i.choice != "skip"}
             return VoteRecord(
                 number=number,
                 kind="vote",
@@ -214,7 +214,7 @@ class Review:
                 a=vote.a,
                 b=b,
                 choice=vote.choice,
-                blind=vote.blind and tuple(sorted((vote.a, b))) not in seen,
+                blind=vote.blind and all(i.choice == "skip" for i in mine),
                 why=why,
                 information=information,
                 verdict=verdict,
