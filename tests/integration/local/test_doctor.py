@@ -148,7 +148,9 @@ async def test_a_lost_champion_is_rebuilt(
     else:
         system.models.put(keys.CHAMPION, damage)
     lost = "champion_corrupt" if damage else "champion_missing"
-    assert codes(await examined(system, home)) == [lost]
+    report = await examined(system, home)
+    assert codes(report) == [lost]
+    assert "\n" not in report.findings[0].text
     assert codes(await examined(system, home, repairs=True)) == []
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rlaif.storage.file import FileStore
 from rlaif.storage.keys import check_key
 from rlaif.storage.ports import InvalidKeyError, StoreUnavailableError
+from rlaif.storage.probe import probe_store
 
 
 def _valid(key: str) -> bool:
@@ -104,6 +105,17 @@ def test_a_disk_that_fills_while_it_writes_keeps_no_part_of_the_object(tmp_path,
         store.put("a", b"1")
     assert list((tmp_path / "%tmp").iterdir()) == []
     assert store.head("a") is None
+
+
+def test_a_file_system_without_hard_links_is_named(tmp_path, monkeypatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    store = FileStore(tmp_path)
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(StoreUnavailableError, match="without hard links"):
+        probe_store(store)
+    assert list(store.list()) == []
 
 
 def test_what_a_killed_writer_left_is_dropped_after_an_hour(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -87,10 +88,23 @@ def test_a_failed_clean_up_never_hides_what_went_wrong_first(tmp_path: Path, pro
             raise StoreUnavailableError("a sign-in page")
 
         def delete_many(self, keys: Sequence[str]) -> None:
-            raise StoreUnavailableError("cannot delete")
+            if next(deletions):
+                raise StoreUnavailableError("cannot delete")
 
+    deletions = count()
     with pytest.raises(StoreUnavailableError, match="a sign-in page"):
         probe(Down(tmp_path))
+
+
+@pytest.mark.parametrize("probe", [probe_store, probe_replacing])
+def test_nothing_is_stored_where_it_cannot_be_deleted(tmp_path: Path, probe: Any) -> None:
+    class Keeps(FileStore):
+        def delete_many(self, keys: Sequence[str]) -> None:
+            raise StoreUnavailableError("AccessDenied")
+
+    with pytest.raises(StoreUnavailableError, match="AccessDenied"):
+        probe(Keeps(tmp_path))
+    assert list(FileStore(tmp_path).list()) == []
 
 
 def test_no_key_of_the_probe_begins_another_ones_key(tmp_path: Path) -> None:

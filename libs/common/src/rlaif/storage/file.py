@@ -5,6 +5,7 @@ other than letters, digits and `._-=+@,~` are percent-encoded. Content types are
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -60,6 +61,12 @@ class FileStore:
                     os.link(temporary, path, follow_symlinks=False)
                 except FileExistsError:
                     return False
+                except OSError as error:
+                    if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
+                        raise
+                    raise StoreUnavailableError(
+                        f"{self.url} is on a file system without hard links, such as exFAT: move it"
+                    ) from error
             to_disk(path.parent)
         except OSError as error:
             raise self._unavailable(key, error) from error

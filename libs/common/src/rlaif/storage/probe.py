@@ -64,7 +64,11 @@ def probe_replacing(store: ObjectStore) -> None:
 
 @contextlib.contextmanager
 def _deleted_afterwards(store: ObjectStore, keys: Sequence[str]) -> Iterator[None]:
-    """Delete the scratch objects at the end; a deletion error never hides an earlier error."""
+    """Delete the scratch objects at the end; a deletion error never hides an earlier error.
+
+    If they cannot be deleted, none are created: a service that is not ready probes every 2 s.
+    """
+    store.delete_many(keys)
     try:
         yield
     except BaseException:

@@ -75,6 +75,7 @@ _HINTS = {
     "BucketAlreadyExists": "; it is of another account: choose another name",
     "InvalidLocationConstraint": "; correct S3_REGION, or create the bucket by other means",
     "NotImplemented": "; use another server",
+    "MethodNotAllowed": "; use another server",
     "AuthorizationHeaderMalformed": "; correct S3_REGION",
     "RequestTimeTooSkewed": "; set the clock of this machine",
 }

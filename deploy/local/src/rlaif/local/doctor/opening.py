@@ -1,5 +1,6 @@
 """Opens the events and objects of a data directory, with or without a running pipeline."""
 
+import errno
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -33,7 +34,8 @@ async def opened(home: DataDirectory) -> AsyncIterator[Opened]:
         BusUnavailableError, StorageError: A server does not answer.
     """
     if not (home.root / "secrets.json").exists():
-        raise FileNotFoundError(2, "no pipeline has run here", str(home.root))
+        reason = "no pipeline has run here, as it has no secrets.json"
+        raise FileNotFoundError(errno.ENOENT, reason, str(home.root))
     async with AsyncExitStack() as stack:
         try:
             stack.enter_context(home.lock())

@@ -16,7 +16,10 @@ def check_places(root: Path, queues: Queues) -> Iterator[Finding]:
     """Check secrets, disk and streams of a data directory."""
     secrets = root / "secrets.json"
     if stat.S_IMODE(secrets.stat().st_mode) & 0o077:
-        text = f"other users may read {secrets}; chmod 600 it, and replace the exposed secrets"
+        text = (
+            f"other users may read {secrets}: chmod 600 it, or, if they may have read it, stop and "
+            "remove it; the next start makes new secrets"
+        )
         yield Finding("I8", "secrets_readable", str(secrets), text)
     for text in disk_report(root).values():
         yield Finding("I9", "disk_low", str(root), text)

@@ -119,7 +119,8 @@ class ModelRegistry:
         try:
             return replace(self._live(Champion.model_validate_json(data)), tag=tag)
         except (ValidationError, UnknownVersionError, CorruptRegistryError) as error:
-            raise CorruptChampionError(f"{keys.CHAMPION} cannot be used: {error}") from error
+            reason = str(error).splitlines()[0]
+            raise CorruptChampionError(f"{keys.CHAMPION} cannot be used: {reason}") from error
 
     def sound(self) -> bool:
         """Whether the champion is intact; if not, `heal` repairs it."""
@@ -146,7 +147,8 @@ class ModelRegistry:
         except ObjectNotFoundError as error:
             raise UnknownVersionError(f"there is no reward model {version}") from error
         except (ValidationError, ObjectCorruptError) as error:
-            raise CorruptRegistryError(f"{key} cannot be read: {error}") from error
+            reason = str(error).splitlines()[0]
+            raise CorruptRegistryError(f"{key} cannot be read: {reason}") from error
         if made.version != version:
             raise CorruptRegistryError(f"{key} describes version {made.version}")
         return made
