@@ -32,7 +32,10 @@ class RunReport(RunDescription, RunCondition):
 
     run_id: str
     created_at: AwareDatetime
-    attempts: int = Field(description="Restarts of its process.")
+    attempts: int = Field(
+        description="Starts of its process before this one; each machine counts from a multiple of "
+        "1,000."
+    )
     mode: Mode
     overrides: dict[str, Any] = Field(description="Settings of this run only.")
     provenance: RunProvenance | None = Field(

@@ -143,7 +143,10 @@ class TrainerMetrics:
         self._alive = gauge(
             "run_in_progress", "1 while a run is in progress, also while its process restarts."
         )
-        self._attempts = gauge("run_attempt", "Starts of the run's training process, over the run.")
+        self._attempts = gauge(
+            "run_attempt",
+            "Starts of the run's process; each machine counts from a multiple of 1,000.",
+        )
         self._evaluating = gauge(
             "evaluation_in_progress", "1 while the run evaluates a policy and makes no steps."
         )
