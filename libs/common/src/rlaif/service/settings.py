@@ -299,7 +299,8 @@ def _without_blank(
 ) -> dict[str, str | None]:
     """Lower-case variables without those that are blank, which compose passes for unset ones.
 
-    The empty text is a value of a string: `S3_ENDPOINT_URL` is then AWS.
+    The empty text is a value of a string: `S3_ENDPOINT_URL` is then AWS. Line ends are removed: a
+    Secret that was created from a file has one, and no token with one could be sent.
     """
     prefix = str(settings_class.model_config["env_prefix"])
     texts = {
@@ -309,7 +310,7 @@ def _without_blank(
         for name in (each.environment, f"{prefix}{each.name}")
     }
     return {
-        name: value
+        name: value and value.rstrip("\r\n")
         for name, value in variables.items()
         if name in texts or value is None or value.strip()
     }
