@@ -5,7 +5,7 @@ from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.service.cli import InvalidSettingsError, load_settings, masked_json
-from rlaif.service.settings import INTERNAL, ServiceSettings, describe, flat_values
+from rlaif.service.settings import INTERNAL, ServiceSettings, describe
 
 
 class JudgeSettings(ServiceSettings):
@@ -66,13 +66,12 @@ def test_a_blank_variable_is_unset_except_for_texts(monkeypatch, blank):
 
 
 def test_a_secret_from_a_file_has_no_line_end(monkeypatch):
-    names = ("RLAIF_API_TOKEN", "LLM_API_KEY", "S3_ACCESS_KEY", "S3_SECRET_KEY", "S3_REGION")
-    for name, end in zip(names, ("\n", "\r\n", "\n", "\n", "\n"), strict=True):
-        monkeypatch.setenv(name, f"value {end}")
-    found = flat_values(load_settings(JudgeSettings))
-    for name in ("api_token", "llm_api_key", "s3_secret_key"):
-        assert found[name].get_secret_value() == "value "
-    assert (found["s3_access_key"], found["s3_region"]) == ("value ", "value ")
+    monkeypatch.setenv("RLAIF_API_TOKEN", "token \n")
+    monkeypatch.setenv("S3_ACCESS_KEY", "key\r\n")
+    settings = load_settings(JudgeSettings)
+    assert settings.api_token is not None
+    assert settings.api_token.get_secret_value() == "token "
+    assert settings.s3_access_key == "key"
 
 
 def test_variables_of_kubernetes_and_of_other_services_are_ignored(monkeypatch):
