@@ -29,13 +29,13 @@ def test_a_server_of_our_own_authority_is_believed(secure_s3: S3Credentials) -> 
     probe_store(open_store(BUCKET, secure_s3))
 
 
-def test_an_untrusted_server_is_refused(secure_s3: S3Credentials) -> None:
-    store = open_store(BUCKET, replace(secure_s3, ca_file=None))
-    with pytest.raises(StoreUnavailableError, match=r"certificate verify failed.*S3_CA_FILE"):
-        store.get("a")
-
-
-def test_a_missing_file_of_authorities_is_an_outage_that_names_the_setting(secure_s3):
-    store = open_store(BUCKET, replace(secure_s3, ca_file="/missing/ca.pem"))
-    with pytest.raises(StoreUnavailableError, match="S3_CA_FILE"):
+@pytest.mark.parametrize(
+    ("ca_file", "why"),
+    [(None, r"certificate verify failed.*S3_CA_FILE"), ("/missing/ca.pem", "S3_CA_FILE")],
+)
+def test_without_the_file_of_authorities_it_is_an_outage_that_names_the_setting(
+    secure_s3: S3Credentials, ca_file: str | None, why: str
+) -> None:
+    store = open_store(BUCKET, replace(secure_s3, ca_file=ca_file))
+    with pytest.raises(StoreUnavailableError, match=why):
         store.get("a")

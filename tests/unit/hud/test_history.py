@@ -419,14 +419,23 @@ def test_positions_in_segments_that_are_no_uniform_sample_are_not_compared(
     assert history.loads("run-1", newest=2)().loads[-1].figures["judge_score"].n_after == 0
 
 
-def test_a_change_that_may_be_chance_is_called_so() -> None:
+@pytest.mark.parametrize(
+    ("loaded", "end", "before", "after", "said"),
+    [
+        (30, 60, [0, 3], [3, 0], "did not change clearly: 1.50 → 1.50 since reward model v1 was "),
+        (4, 44, [1], [4], "3.45 → 4.00 since its first episodes (22 and 22 episodes;"),
+    ],
+    ids=["the change may be chance", "too few episodes began before the first model"],
+)
+def test_the_sentence_says_what_is_compared(
+    loaded: int, end: int, before: list[int], after: list[int], said: str
+) -> None:
     history = folded(
         run_started(),
-        *pieces(0, 30 * STEP, [0, 3]),
-        run_loaded(1, 30 * STEP),
-        *pieces(30 * STEP, 60 * STEP, [3, 0]),
+        *pieces(0, loaded * STEP, before),
+        run_loaded(1, loaded * STEP),
+        *pieces(loaded * STEP, end * STEP, after),
     )
-    said = "did not change clearly: 1.50 → 1.50 since reward model v1 was loaded ("
     assert said in headline(history).text
 
 
@@ -441,17 +450,6 @@ def test_too_few_episodes_are_said_to_be_too_few() -> None:
         "Milestones per episode 4.00 (3 episodes); too early to compare with those before reward "
         "model v1 was loaded: 3 of 20 episodes; v1 is live."
     )
-
-
-def test_where_too_few_episodes_began_before_the_first_model_the_first_ones_are_compared() -> None:
-    history = folded(
-        run_started(),
-        *pieces(0, 4 * STEP, [1]),
-        run_loaded(1, 4 * STEP),
-        *pieces(4 * STEP, 44 * STEP, [4]),
-    )
-    said = "3.45 → 4.00 since its first episodes (22 and 22 episodes;"
-    assert said in headline(history).text
 
 
 def test_while_more_episodes_may_come_that_began_before_the_first_model_they_are_waited_for() -> (

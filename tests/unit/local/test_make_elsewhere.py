@@ -167,22 +167,22 @@ def test_a_path_is_handed_on_as_it_is(tmp_path, place, given, variable, options)
             assert option + path in words
 
 
-def test_paths_below_the_home_directory_do_not_depend_on_the_shell(tmp_path):
+@pytest.mark.parametrize(
+    ("given", "called"),
+    [
+        (
+            ["demo", "DATA_DIR=~/a  b", "ROM=~/x~/y.gbc"],
+            ["demo", "--data-dir=/home/ada/a  b", "--rom=/home/ada/x~/y.gbc"],
+        ),
+        (["play"], ["play"]),
+        (["demo", "HUD_PORT=80 86"], ["demo", "--hud-port=80 86"]),
+    ],
+    ids=["paths below the home directory", "no ROM", "a port is one word"],
+)
+def test_words_do_not_depend_on_the_shell(tmp_path, given, called):
     clone = Clone(tmp_path / "clone", is_set_up=True)
-    clone.make("demo", "DATA_DIR=~/a  b", "ROM=~/x~/y.gbc", HOME="/home/ada")
-    assert clone.calls()[0][0] == ["demo", "--data-dir=/home/ada/a  b", "--rom=/home/ada/x~/y.gbc"]
-
-
-def test_without_a_rom_none_is_handed_on(tmp_path):
-    clone = Clone(tmp_path / "clone", is_set_up=True)
-    clone.make("play")
-    assert clone.calls()[0][0] == ["play"]
-
-
-def test_the_port_of_the_page_is_one_word(tmp_path):
-    clone = Clone(tmp_path / "clone", is_set_up=True)
-    clone.make("demo", "HUD_PORT=80 86")
-    assert clone.calls()[0][0] == ["demo", "--hud-port=80 86"]
+    clone.make(*given, HOME="/home/ada")
+    assert clone.calls()[0][0] == called
 
 
 def test_a_control_is_a_run_of_its_own_without_the_reward_of_the_judges(tmp_path):

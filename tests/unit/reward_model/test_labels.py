@@ -115,20 +115,16 @@ def test_only_judged_criteria_have_values(written):
     assert made.weighted == pytest.approx(expected)
 
 
-def test_a_score_without_progress_is_no_label(written):
+@pytest.mark.parametrize("reason", ["abstained", "other_segment"])
+def test_a_score_without_progress_or_of_another_segment_is_no_label(written, reason):
     record, manifest = written
-    few = record.model_copy(update={"criteria": {"dialog": record.criteria["dialog"]}})
+    few = {"criteria": {"dialog": record.criteria["dialog"]}}
+    wrong = record.model_copy(
+        update={"abstained": few, "other_segment": {"segment_id": "another"}}[reason]
+    )
     with pytest.raises(LabelError) as caught:
-        module.label(few, manifest, SEGMENT.observations, score_sha256="0" * 64)
-    assert caught.value.reason == "abstained"
-
-
-def test_a_score_of_another_segment_is_no_label(written):
-    record, manifest = written
-    other = record.model_copy(update={"segment_id": "another"})
-    with pytest.raises(LabelError) as caught:
-        module.label(other, manifest, SEGMENT.observations, score_sha256="0" * 64)
-    assert caught.value.reason == "other_segment"
+        module.label(wrong, manifest, SEGMENT.observations, score_sha256="0" * 64)
+    assert caught.value.reason == reason
 
 
 def test_labels_of_an_older_layout_are_left_out(labels):

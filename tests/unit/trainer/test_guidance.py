@@ -136,18 +136,12 @@ def test_it_counts_near_the_spot_that_it_was_asked_for_and_waits_elsewhere(
     assert games.step(Action.UP) == [pytest.approx(0.0 if near else TEXT)]
 
 
-@pytest.mark.parametrize("flags", [{"text": True}, {"menu": True}])
-def test_a_button_for_the_walk_says_nothing_of_a_text_or_a_menu(flags: dict[str, bool]):
+@pytest.mark.parametrize(
+    "flags", [{"text": True}, {"menu": True}, {"room": 0x66, "settled": False}]
+)
+def test_a_button_for_the_walk_waits_while_a_text_a_menu_or_a_scroll_lasts(flags: dict[str, Any]):
     games = asked_once()
     games.facts[0] = at(**flags)
-    assert games.step(Action.UP) == [0.0]
-    games.facts[0] = at()
-    assert games.step(Action.UP) == [pytest.approx(TEXT)]
-
-
-def test_a_room_that_scrolls_is_neither_left_nor_entered_yet():
-    games = asked_once()
-    games.facts[0] = at(room=0x66, settled=False)
     assert games.step(Action.UP) == [0.0]
     games.facts[0] = at()
     assert games.step(Action.UP) == [pytest.approx(TEXT)]
