@@ -143,6 +143,7 @@ async def test_a_score_that_is_gone_is_said_to_be(
         (f"{ONE}/frames/states.jsonl", 422, "invalid-request"),
         (f"{ONE}/frames/..%2Fmanifest.png", 404, "not-found"),
         ("/api/v1/segments/Episode/segment-1", 422, "invalid-request"),
+        ("/api/v1/segments/%2e%2e/segment-1", 422, "invalid-request"),
         ("/api/v1/segments?limit=501", 422, "invalid-request"),
         ("/api/v1/segments?cursor=%25", 400, "invalid-cursor"),
     ],
