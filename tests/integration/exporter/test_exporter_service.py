@@ -237,7 +237,7 @@ async def test_without_nats_it_runs_and_reports_its_missing_dependencies(
 
         async def says_why():
             checks = (await client.get("/readyz")).json()["checks"]
-            return "no NATS at 127.0.0.1:1" in (checks["nats"]["detail"] or "")
+            return "no NATS at 127.0.0.1:1" in (checks["bus"]["detail"] or "")
 
         await eventually(says_why, "the check names the missing server")
         answer = await client.get("/readyz")

@@ -97,7 +97,7 @@ async def test_a_judge_without_its_servers_runs_and_reports_its_missing_dependen
 
     async def says_why() -> bool:
         checks = (await client.get("/readyz")).json()["checks"]
-        return "no NATS at 127.0.0.1:9" in (checks["nats"]["detail"] or "")
+        return "no NATS at 127.0.0.1:9" in (checks["bus"]["detail"] or "")
 
     await eventually(says_why, "the readiness names NATS")
     reply = await client.get("/readyz")

@@ -24,7 +24,7 @@ async def test_it_waits_for_the_bootstrap_reports_it_and_then_scores(
 
     async def reported() -> str:
         answer = await judge.get("/readyz")
-        return str(answer.json()["checks"]["nats"]) if answer.status_code == 503 else ""
+        return str(answer.json()["checks"]["bus"]) if answer.status_code == 503 else ""
 
     await eventually(lambda: _contains(reported, "stream SEGMENTS"), "it says what is missing")
     assert "python -m rlaif.bootstrap" in await reported()

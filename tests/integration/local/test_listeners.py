@@ -25,7 +25,7 @@ pytestmark = [
 SERVICES = ("mock-llm", "hud", "exporter", "judge", "reward-model", "trainer")
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 LISTENS = "0A"
-_LINKS = {"nats", "bus", "store"}
+_LINKS = {"bus", "store"}
 
 
 @pytest.fixture(scope="module")

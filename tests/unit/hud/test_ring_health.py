@@ -105,12 +105,10 @@ def test_an_optional_service_is_shown_while_it_runs() -> None:
 def test_a_route_that_is_down_leads_to_the_page_of_the_routes() -> None:
     ring = ServiceReports(NOON)
     ring.add(
-        reported(
-            "judge", "a", "not ready", **{"route:state": "connection refused", "nats": "away"}
-        ),
+        reported("judge", "a", "not ready", **{"route:state": "connection refused", "bus": "away"}),
         NOON,
     )
     pages = {
         each.key: each.page for each in findings_of(ring.views(NOON, connected=True), frozenset())
     }
-    assert pages == {"judge: route:state": "/llm", "judge: nats": None}
+    assert pages == {"judge: route:state": "/llm", "judge: bus": None}

@@ -128,9 +128,9 @@ async def test_a_store_that_is_away_is_named_and_tried_again():
     world = World()
     world.store_error = AwayError("connection refused")
     async with world.running():
-        await eventually(world.says(store="connection refused", nats=None), "the reason")
+        await eventually(world.says(store="connection refused", bus=None), "the reason")
         assert await world.details() == {
-            "nats": None,
+            "bus": None,
             "store": "connection refused",
             "worker": "waits for NATS and the store",
         }
@@ -171,7 +171,7 @@ async def test_a_bus_that_is_away_is_named_and_tried_again():
     world = World()
     world.bus_error = AwayError("no NATS at nats.example:4222")
     async with world.running():
-        await eventually(world.says(nats="no NATS at nats.example:4222", store=None), "the reason")
+        await eventually(world.says(bus="no NATS at nats.example:4222", store=None), "the reason")
         assert world.lifecycle.store == "the store"
         world.bus_error = None
         await eventually(world.ready, "ready")
@@ -181,13 +181,13 @@ async def test_an_error_without_a_text_is_named_by_its_class():
     world = World()
     world.bus_error = AwayError()
     async with world.running():
-        await eventually(world.says(nats="AwayError"), "the reason")
+        await eventually(world.says(bus="AwayError"), "the reason")
 
 
 async def test_a_lost_connection_is_reported_while_it_comes_back():
     async with ready_world() as world:
         world.buses[0].connected = False
-        assert (await world.details())["nats"] == "lost NATS at nats.example:4222; reconnecting"
+        assert (await world.details())["bus"] == "lost NATS at nats.example:4222; reconnecting"
         world.buses[0].connected = True
         assert await world.ready()
     assert len(world.buses) == 1

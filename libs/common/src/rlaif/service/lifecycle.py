@@ -108,7 +108,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         self._stopping = asyncio.Event()
 
     def add_checks(self, readiness: Readiness) -> None:
-        readiness.add("nats", self.check_bus)
+        readiness.add("bus", self.check_bus)
         readiness.add("store", self.check_store)
         readiness.add("worker", self.check_job)
 

@@ -477,7 +477,7 @@ class Stage:
                         "service": service,
                         "instance": f"{service}-1",
                         "status": status,
-                        "checks": {"nats": None, "store": None, **checks},
+                        "checks": {"bus": None, "store": None, **checks},
                     }
                 )
             )
