@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from rlaif.judge.parts import judges_of
 from rlaif.judge.routes import judge_urls, open_connections
@@ -67,37 +68,30 @@ async def _read(settings: JudgeSettings, judges: tuple[Judge, ...]) -> tuple[dic
     )
 
 
+@dataclass
 class ServedModels:
     """Follows the models of the servers while the judge runs.
 
-    Args:
-        settings: Those of the judge.
-        judges: Its judges, with the models that it calls.
-        away: Whether all servers were away at the start.
+    Attributes:
+        judges: The judges, with the models that are called.
+        away: Whether no server has answered yet.
         answers: Whether a route answers, as some servers list no models.
         restart: Called when a server has another only model.
     """
 
-    def __init__(
-        self,
-        settings: JudgeSettings,
-        judges: tuple[Judge, ...],
-        *,
-        away: bool,
-        answers: Callable[[], bool],
-        restart: Callable[[], None],
-    ) -> None:
-        self._settings, self._judges = settings, judges
-        self._answers, self._restart = answers, restart
-        self.away = away
+    settings: JudgeSettings
+    judges: tuple[Judge, ...]
+    away: bool
+    answers: Callable[[], bool]
+    restart: Callable[[], None]
 
     async def run(self) -> None:
         while True:
-            answers = self._answers()
-            found, missing = await _read(self._settings, self._judges)
-            if with_models(self._judges, found) != self._judges:
+            answers = self.answers()
+            found, missing = await _read(self.settings, self.judges)
+            if with_models(self.judges, found) != self.judges:
                 logger.warning("restarting with the models of the servers: %s", found)
-                self._restart()
-            elif missing < len(self._judges) or answers:
+                self.restart()
+            elif missing < len(self.judges) or answers:
                 self.away = False
             await asyncio.sleep(_MISSING_SECONDS if missing else _FOUND_SECONDS)
