@@ -167,10 +167,7 @@ def _add_judges(router: APIRouter, parts: JudgeParts) -> None:
     async def get_judge_prompt(
         name: Annotated[str, Path(description="Judge.")], game: Game = None
     ) -> JudgePrompt:
-        """The frozen prompt of a judge with all of its criteria and the guide of a game.
-
-        A game without a guide is not found.
-        """
+        """The frozen prompt of a judge with all criteria and the guide of a game that has one."""
         judge = next((judge for judge in parts.judges if judge.name == name), None)
         if judge is None:
             raise not_found("judge", name[:64])
