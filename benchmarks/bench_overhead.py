@@ -50,6 +50,9 @@ PAGES = 5
 TRAINING_PROCESS = b"rlaif.trainer.learner.process"
 
 
+_VARIABLES = {"learning_rate": "TRAINER_PPO_LEARNING_RATE"}
+
+
 def environment_of(directory: Path, nats: NatsServer, name: str) -> dict[str, str]:
     """Environment variables of a training run, with data in a folder of that name, and of a HUD."""
     return os.environ | {
@@ -62,7 +65,7 @@ def environment_of(directory: Path, nats: NatsServer, name: str) -> dict[str, st
         "LOG_LEVEL": "ERROR",
         "PYTHONUNBUFFERED": "1",
         "OMP_NUM_THREADS": "1",
-        **{name.upper(): str(value) for name, value in ALIKE.items()},
+        **{_VARIABLES.get(name, name.upper()): str(value) for name, value in ALIKE.items()},
     }
 
 

@@ -41,7 +41,10 @@ ALIKE: dict[str, Any] = {
     "batch_size": BATCH,
     "run_hours": 1_000,
     "epoch_steps": 1_000_000_000,
+    "learning_rate": 1e-12,
 }
+"""Settings of all runs. Policies stay the initial ones: others differ in decisions per second."""
+
 OFF: dict[str, Any] = {
     "watch_fps": 0,
     "captures_per_minute": 0,

@@ -1,4 +1,4 @@
-"""Score all segments of an epoch once and writes a report.
+"""Score all segments of an epoch once and write a report.
 
     rlaif judge-epoch --epoch 0
 
