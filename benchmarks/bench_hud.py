@@ -14,8 +14,6 @@ after each change are not timed.
     throughput_kept  median over the rounds of steps per second with the pages / the geometric mean
                      of those before and after; throughput_kept_interval: its 95 %
                      bootstrap interval; its lower end is compared with the target
-    hud_growth       resident memory of the HUD: median of the last minute over that of the second,
-                     less 1; `hud_minutes` lie between them; null for a run of less than three
 
 Second part: the pipeline of `make demo`, from its start, for `--minutes`.
 
@@ -44,8 +42,7 @@ import httpx
 from bench_overhead import loop_on
 from hud_pages import Page
 from loop_latency import READY, READY_SECONDS
-from one_run import megabytes
-from outcome import begin, by_minute, finish, interval, parser_of, print_round, say
+from outcome import begin, finish, interval, parser_of, print_round, say
 from turns import until
 
 from rlaif.testing.data.events import segment_captured
@@ -58,11 +55,9 @@ TARGETS = {
     "age_p95_ms": 250,
     "throughput_kept": 0.98,
     "text_kb_s": 10.0,
-    "hud_growth": 0.05,
     "frames_per_second": 15.0,
 }
 LOWER_BOUNDS = {"throughput_kept", "frames_per_second"}
-SAMPLE_SECONDS = 5.0
 UNTIMED = 2
 KEPT_SEGMENTS = 2_300
 """More segments than `SegmentTable` keeps and its journal has lines."""
@@ -71,11 +66,10 @@ SCORED = 10
 
 @dataclass
 class Seen:
-    """Counts of all pages, summed over their turns, and the HUD's memory."""
+    """Counts of all pages, summed over their turns."""
 
     turns: list[dict[str, Any]] = field(default_factory=list)
     ages: Counter[int] = field(default_factory=Counter)
-    memory: list[tuple[float, float]] = field(default_factory=list)
 
     def take(self, found: dict[str, Any]) -> None:
         self.ages.update(dict(found.pop("ages")))
@@ -106,13 +100,6 @@ async def pages_open(port: int, seen: Seen) -> AsyncIterator[None]:
     seen.take(json.loads(said))
 
 
-async def sample_memory(pid: int, seen: Seen) -> None:
-    began = time.monotonic()
-    while True:
-        seen.memory.append((time.monotonic() - began, megabytes(pid)))
-        await asyncio.sleep(SAMPLE_SECONDS)
-
-
 async def many_pages(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
     (directory / "nats").mkdir()
     nats, seen = NatsServer(directory / "nats"), Seen()
@@ -121,8 +108,6 @@ async def many_pages(options: argparse.Namespace, directory: Path) -> dict[str, 
     try:
         past = (segment_captured(f"past-{number}") for number in range(KEPT_SEGMENTS))
         async with loop_on(directory, nats, "train", past) as (side, port):
-            hud, *_ = side.beside = side.beside[:1]
-            memory = asyncio.create_task(sample_memory(hud, seen))
             before = await side.timed(options.iterations, untimed=UNTIMED)
             for number in range(options.rounds):
                 async with pages_open(port, seen):
@@ -131,8 +116,6 @@ async def many_pages(options: argparse.Namespace, directory: Path) -> dict[str, 
                 rows.append(round_of(before, during, after))
                 print_round(f"round {number + 1}", rows[-1])
                 before = after
-            memory.cancel()
-            await asyncio.gather(memory, return_exceptions=True)
     finally:
         nats.stop()
     return figures(rows, seen)
@@ -152,7 +135,6 @@ def round_of(
 
 def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
     expected, received = seen.total("expected"), seen.total("received")
-    minutes = [round(mb, 1) for mb in by_minute(seen.memory)]
     kept = [row["kept"] for row in rows]
     return {
         "frames_lost": round(1 - received / expected, 6) if expected else None,
@@ -162,9 +144,6 @@ def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
         "frames_per_second": round(expected / seen.total("seconds"), 2),
         "frames_expected": expected,
         "pages_dropped": seen.total("dropped"),
-        "hud_growth": growth(minutes),
-        "hud_minutes": len(minutes) - 2,
-        "hud_rss_mb": minutes,
         "decisions_per_second": [
             round(median(row["without"] for row in rows)),
             round(median(row["with"] for row in rows)),
@@ -172,11 +151,6 @@ def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
         "trained_frames_per_second": round(median(row["frames_with"] for row in rows)),
         "rounds": len(rows),
     }
-
-
-def growth(minutes: list[float]) -> float | None:
-    """Relative growth from the second to the last minute; None if there are too few."""
-    return round(minutes[-1] / minutes[1] - 1, 4) if len(minutes) > 2 else None
 
 
 def at_share(ages: Counter[int], share: float) -> int | None:

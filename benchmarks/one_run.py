@@ -1,4 +1,4 @@
-"""The processes of a training run, their CPU time and memory, and a reward model for it."""
+"""The processes of a training run, their CPU time, and a reward model for it."""
 
 import hashlib
 import os
@@ -62,14 +62,6 @@ def cpu_seconds(pids: Iterable[int]) -> dict[int, float]:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             spent[pid] = (int(fields[11]) + int(fields[12])) / _TICKS
     return spent
-
-
-def megabytes(pid: int) -> float:
-    """Resident memory of a process; 0 if it ended."""
-    with suppress(OSError):
-        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        return next(int(i.split()[1]) / 1024 for i in rollup.splitlines() if i.startswith("Rss:"))
-    return 0.0
 
 
 def _kind(pid: int) -> str:

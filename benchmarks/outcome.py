@@ -13,7 +13,6 @@ import platform
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -90,14 +89,6 @@ def interval(
     found = sorted(figure(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
     outside = RESAMPLES // 40
     return round(found[outside], 4), round(found[-1 - outside], 4)
-
-
-def by_minute(samples: Iterable[tuple[float, float]]) -> list[float]:
-    """Medians of (seconds since the start, value) over each whole minute."""
-    values: defaultdict[int, list[float]] = defaultdict(list)
-    for seconds, value in samples:
-        values[int(seconds // 60)].append(value)
-    return [median(values[minute]) for minute in sorted(values)[:-1]]
 
 
 def summary(rows: Sequence[Mapping[str, float]], ratios: Iterable[str]) -> dict[str, Any]:
