@@ -54,7 +54,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,26 +63,20 @@ import numpy as np
 from iqm import interval, paired_difference
 from judge_rig import Service
 from outcome import commit, parser_of, say, write_csv
-from played_segments import FRAME_SKIP, STEPS, PlayedSegment
-from rm_labels import Seen, judged, see
+from played_segments import STEPS
+from rm_labels import judged
+from study_labels import GATE, Labels, exchanged
 from study_runs import play_all, stopping
 from study_search import POWER_ON, arrivals, search, starts
 
 from rlaif.files.whole import write_whole
-from rlaif.game.captures.replay import replay
-from rlaif.game.description.describe import describe
-from rlaif.game.description.words import words_of
-from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import new_emulator
-from rlaif.game.memory.blocks import RamBlocks, read_blocks
-from rlaif.game.memory.state import decode
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.fit.bradley_terry import fit_side
-from rlaif.reward_model.learning.fit.sides import position, split_sides
-from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
+from rlaif.reward_model.learning.fit.sides import split_sides
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.learning.training import train_candidate
 from rlaif.reward_net.artifact import save as artifact
 from rlaif.reward_net.pay import Potential
@@ -100,7 +94,6 @@ from rlaif.trainer.play.assist.figures import AssistanceFigures
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.start import POWER_ON as RUN_START
 from rlaif.trainer.rewards.learned.reward_models import check_reward_model
-from rlaif.trainer.run_folder.spool import SpooledCapture
 from rlaif.trainer.search.opening import TREE
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import ExploreSettings, GameSettings
@@ -141,11 +134,9 @@ DEMO = {
     "epochs": 4, "learning_rate": 3e-4, "minibatch_size": 128, "gae_lambda": 0.98,
     "explore": ExploreSettings(share=0),
 }  # fmt: skip
-GATE = GateSettings(simple_margin=-0.1)
 CAPTURES = 12
 """Segments of an iteration that are captured, as in the demo."""
 
-GROWTH = 1.25
 EPISODES = 32
 SAVE_EVERY = 10
 SEARCH, SEEN = "search", "seen.pickle"
@@ -217,71 +208,6 @@ class Run(NamedTuple):
         return TrainerSettings.model_validate(
             DEMO | {"seed": self.seed, "reward_preset": preset, "shaping": shaping}
         )
-
-
-class Labels:
-    """Segments that the run captured, as judges see them.
-
-    Attributes:
-        seen: In the order of their capture.
-        trained: Number of segments at the last training.
-    """
-
-    def __init__(self, seen: Sequence[Seen] = ()) -> None:
-        self.seen = list(seen)
-        self.trained = 0
-        self._cartridge = load_cartridge()
-        self._emulator = new_emulator(self._cartridge)
-        self._words = words_of(self._cartridge.game, self._cartridge.data)
-
-    @property
-    def is_due(self) -> bool:
-        return len(self.seen) >= max(GATE.min_labels, self.trained * GROWTH)
-
-    def add(self, captured: SpooledCapture) -> None:
-        capture, emulator = captured.capture, self._emulator
-        played = replay(emulator, capture, captured.keyframe, rom_sha256=self._cartridge.sha256)
-        assert capture.frame_skip == FRAME_SKIP
-        moments = (read_blocks(emulator) for _ in played)
-        self.add_moments(capture.segment_id, capture.episode_id, capture.start_step, moments)
-
-    def add_moments(
-        self, segment: str, episode: str, start: int, moments: Iterable[RamBlocks]
-    ) -> None:
-        """Add a segment that starts at this step of its episode, by the RAM after each step."""
-        rows, states = [], []
-        for ram in moments:
-            rows.append(encode(ram))
-            states.append(describe(decode(ram), self._words))
-        self.seen.append(see(PlayedSegment(segment, episode, "", start, np.stack(rows), states)))
-
-    def of_arm(self, run: Run) -> list[LabelledSegment]:
-        """The labels that the arm learns from."""
-        if run.rewards == "random":
-            return judged(self.seen, random_seed=run.seed)
-        labels = judged(self.seen)
-        return labels if run.arm.startswith("judges") else exchanged(labels, run.seed)
-
-    def close(self) -> None:
-        self._emulator.close()
-
-
-def exchanged(labels: Sequence[LabelledSegment], seed: int) -> list[LabelledSegment]:
-    """The labels, each with the judgement of another segment.
-
-    Each segment has a fixed random rank, and gets the judgement of that rank by its position on the
-    quest. So the judgements are those of the labels, they mean nothing at any time, and they change
-    as little from training to training as a judge's do.
-    """
-    by_position = sorted(labels, key=lambda item: item.positions or (-1.0, -1.0))
-    by_chance = sorted(labels, key=lambda item: position(f"{seed} {item.segment_id}"))
-    return [
-        replace(
-            item, values=given.values, doubts=given.doubts, positions=given.positions,
-            score_sha256=given.score_sha256,
-        )
-        for item, given in zip(by_chance, by_position, strict=True)
-    ]  # fmt: skip
 
 
 class Study:
@@ -362,6 +288,14 @@ class Study:
             self.figures["suggestions"] += fates.get("given", 0)
             self.figures["followed"] += fates.get("followed", 0)
 
+    def _arm_labels(self) -> list[LabelledSegment]:
+        """The labels that the arm learns from."""
+        run, seen = self._run, self._labels.seen
+        if run.rewards == "random":
+            return judged(seen, random_seed=run.seed)
+        labels = judged(seen)
+        return labels if run.arm.startswith("judges") else exchanged(labels, run.seed)
+
     def _train_model(self) -> None:
         """Offer a model of the arm's labels if one of the true labels passes the gate."""
         self._labels.trained = len(self._labels.seen)
@@ -392,7 +326,7 @@ class Study:
         assert net is not None
         has_prior = not self._run.arm.startswith(("meaningless", "judges-no-prior"))
         if not (self._run.arm.startswith("judges") and has_prior):
-            train, _ = split_sides(self._labels.of_arm(self._run), settings)
+            train, _ = split_sides(self._arm_labels(), settings)
             net = fit_side(train, replace(settings, fit=FitSettings(owned=has_prior)))
         return artifact(net, net.spec, version=self.figures["versions"])
 
