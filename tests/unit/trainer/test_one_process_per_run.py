@@ -23,7 +23,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunSupervisor:
     (tmp_path / "stand_in.py").write_text(TRAINS_UNTIL_ASKED)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setitem(supervising._PROCESS_MODULES, "process", "stand_in")
-    monkeypatch.setattr(supervising, "_LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(supervising, "_CLAIM_PAUSE", 0.05)
     found = RunSupervisor(TrainerSettings(data_dir=tmp_path), "r-1")
     found.directory.mkdir(parents=True)
     return found

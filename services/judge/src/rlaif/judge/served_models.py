@@ -63,9 +63,8 @@ async def _read(settings: JudgeSettings, judges: tuple[Judge, ...]) -> tuple[dic
     async with open_connections(settings, [url for url, _ in urls.values()]) as connections:
         lists = await asyncio.gather(*(read(*each) for each in urls.values()))
     listed = zip(urls, lists, strict=True)
-    return {name: names[0] for name, names in listed if names and len(names) == 1}, lists.count(
-        None
-    )
+    found = {name: names[0] for name, names in listed if names and len(names) == 1}
+    return found, lists.count(None)
 
 
 @dataclass

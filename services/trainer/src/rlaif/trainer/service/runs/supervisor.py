@@ -40,6 +40,9 @@ _LONGEST_PAUSE = 15.0
 _CLAIM_SECONDS = 10.0
 """Time that a process needs to end after its run is saved."""
 
+_CLAIM_PAUSE = 1.0
+"""Seconds between two attempts to lock a run."""
+
 
 class RunSupervisor:
     """Supervises the process of one run."""
@@ -142,6 +145,7 @@ class RunSupervisor:
             LockedError: Another process keeps it for longer.
         """
         end = time.monotonic() + self._settings.stop_seconds + _CLAIM_SECONDS
+        reported = False
         while True:
             try:
                 self.directory.mkdir(parents=True, exist_ok=True)
@@ -149,11 +153,13 @@ class RunSupervisor:
             except LockedError:
                 if time.monotonic() > end or self._stopping:
                     raise
-                logger.warning("another process saves the run: waiting for its end")
+                if not reported:
+                    logger.warning("another process saves the run: waiting for its end")
+                reported = True
             except OSError as error:  # a full disk is waited for below; some have no locks
                 logger.warning("the run is not locked", extra={"reason": str(error)})
                 return nullcontext()
-            await pause(_LONGEST_PAUSE / 15, unless=self._stop_requested)
+            await pause(_CLAIM_PAUSE, unless=self._stop_requested)
 
     async def _run_attempts(self) -> None:
         quick_deaths = waits = 0
